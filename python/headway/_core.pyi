@@ -922,7 +922,7 @@ class Session:
     def send_data_progress(self, progress_json: str) -> None:
         """Sends the driver how long this rank waits for a data set (JSON)."""
 
-    def want_function_workers(self, port: int, token: str, workers: int, cpus: float, labels: Mapping[str, str]) -> None:
+    def want_function_workers(self, port: int, token: str, workers: int | None, cpus: float, labels: Mapping[str, str]) -> None:
         """
         Asks the driver for processes on other nodes that call functions for this node's data process, which listens at the port for those that have the token.
         """
@@ -1212,7 +1212,9 @@ class FunctionSeat:
     """A function worker's place beside another node's data process."""
 
     def __init__(self, host: str, port: int, name: str, token: str, idle_s: float) -> None:
-        """Connects to the data process there; both prove to have the token."""
+        """
+        Connects to the data process there; both prove to have the token. This process ends when the data process needs it no more in the middle of a unit.
+        """
 
     def release_socket(self) -> int:
         """

@@ -13,6 +13,8 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstdlib>
+
 namespace headway::bindings {
 
 namespace nb = nanobind;
@@ -221,7 +223,9 @@ std::unique_ptr<feed::FunctionSeat> take_seat(const std::string& host, int port,
                                               const std::string& token, double idle_s) {
   const cluster::Endpoint desk{host, static_cast<std::uint16_t>(port)};
   const auto idle = std::chrono::milliseconds(static_cast<std::int64_t>(idle_s * 1000));
-  return without_gil([&] { return feed::FunctionSeat::take(desk, name, token, idle); });
+  // The function may hold the GIL for as long as it likes.
+  const auto interrupted = [] { std::_Exit(0); };
+  return without_gil([&] { return feed::FunctionSeat::take(desk, name, token, idle, interrupted); });
 }
 
 /// A function worker of another node.
@@ -229,7 +233,8 @@ void bind_seat(nb::module_& module) {
   nb::class_<feed::FunctionSeat>(module, "FunctionSeat",
                                  "A function worker's place beside another node's data process.")
       .def(nb::new_(&take_seat), nb::arg("host"), nb::arg("port"), nb::arg("name"), nb::arg("token"), nb::arg("idle_s"),
-           "Connects to the data process there; both prove to have the token.")
+           "Connects to the data process there; both prove to have the token. This process ends when the data process "
+           "needs it no more in the middle of a unit.")
       // Keeps the GIL: a field.
       .def("release_socket", &feed::FunctionSeat::release_socket,
            "The descriptor of the worker's link, which is the caller's from now on.");

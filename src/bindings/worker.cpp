@@ -274,11 +274,12 @@ void bind_data_cursors(nb::class_<worker::Session>& session) {
           nb::arg("progress_json"), "Sends the driver how long this rank waits for a data set (JSON).")
       .def(
           "want_function_workers",
-          [](worker::Session& self, int port, std::string token, int workers, double cpus, Labels labels) {
+          [](worker::Session& self, int port, std::string token, std::optional<int> workers, double cpus,
+             Labels labels) {
             const nb::gil_scoped_release released;
             self.want_function_workers({port, std::move(token), workers, cpus, std::move(labels)});
           },
-          nb::arg("port"), nb::arg("token"), nb::arg("workers"), nb::arg("cpus"), nb::arg("labels"),
+          nb::arg("port"), nb::arg("token"), nb::arg("workers").none(), nb::arg("cpus"), nb::arg("labels"),
           "Asks the driver for processes on other nodes that call functions for this node's data process, which "
           "listens at the port for those that have the token.");
 }

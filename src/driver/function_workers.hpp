@@ -55,23 +55,29 @@ class FunctionWorkers {
     wire::StartSession start;
     std::weak_ptr<void> run;
     int missing = 0;  ///< That are still to be started.
-    int losses = 0;   ///< Workers that have died.
+    int most = 0;     ///< That were there at a time since they were wanted last.
+    int losses = 0;   ///< Workers that have died since then.
     bool told = false;
   };
   struct Worker {
     std::string reader;  ///< The data process's node.
-    int port = 0;        ///< Of the data process that it was started for.
+    std::string token;   ///< Of the data process that it was started for.
     std::string hostname;
     bool ended_here = false;
+    /// It was at work when workers were wanted again. What it was started for may end earlier.
+    bool wanted_again = false;
     std::shared_ptr<HelperProcess> process;
   };
 
   void fill();
   void tell_engine();
-  int live(const std::string& node_id) const;
+  bool is_for(const Worker& worker, const Request& request) const;
+  int live(const Request& request) const;
   bool start_one(Request& request, const std::vector<engine::SpareNode>& nodes);
   void ended(std::int64_t number, const HelperEnd& end);
+  void lost(Request& request, const Worker& worker, const ExitStatus& status);
   void end(std::int64_t number);
+  void end_all(const std::string* reader);
   void tell(Request& request);
 
   HelperServices services_;

@@ -66,6 +66,7 @@ void Run::on_message(int rank, const wire::DataProgressed& message, const wire::
 }
 
 void Run::on_message(int rank, const wire::FunctionWorkersWanted& message, const wire::Blob&) {
+  if (detached_) return;  // A rank that is not dead yet.
   wire::StartSession start = session_start();
   start.trial_id = spec_.trial_id;
   function_workers_.want(slots_.at(static_cast<std::size_t>(rank)), message, slots_, start, weak_from_this());

@@ -84,6 +84,7 @@ Runtime::Runtime(RuntimeConfig config, const EngineFactory& engine)
   nodes_.add(node_id_, std::move(parts.agent));
   engine_->on_change([this] { capacity_changed(); });
   engine_->on_spare_change([this] { spare_changed(); });
+  spare_places_.on_give_back([this] { spare_changed(); });
   engine_->on_give_back([this](const std::string& node_id) { nodes_.dismiss(node_id); });
   nodes_.add(attached_node, std::make_unique<node::AttachedAgent>(loop_, *this));
   thread_ = wire::start_thread([this] { run_loop(); }).value();

@@ -55,7 +55,9 @@ void SparePlaces::take(std::int64_t worker, const std::string& node_id, double c
   taken_[worker] = {node_id, cpus};
 }
 
-void SparePlaces::give_back(std::int64_t worker) { taken_.erase(worker); }
+void SparePlaces::give_back(std::int64_t worker) {
+  if (taken_.erase(worker) > 0 && given_back_) given_back_();
+}
 
 std::vector<std::int64_t> SparePlaces::too_many(const std::vector<SpareNode>& nodes) const {
   std::map<std::string, double> lacking;

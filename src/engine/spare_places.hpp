@@ -5,10 +5,12 @@
 #include "node/resource_ledger.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 /// What is spare: CPUs that no holder of slots has. Function workers of data sets use them until
@@ -44,6 +46,8 @@ class SparePlaces {
 
   void take(std::int64_t worker, const std::string& node_id, double cpus);
   void give_back(std::int64_t worker);
+  /// `more` is called within `give_back`: others may use it.
+  void on_give_back(std::function<void()> more) { given_back_ = std::move(more); }
 
   /// Those that must go because what they use is spare no more: the ones that came last.
   std::vector<std::int64_t> too_many(const std::vector<SpareNode>& nodes) const;
@@ -63,6 +67,7 @@ class SparePlaces {
   double left_on(const SpareNode& node) const;
 
   std::map<std::int64_t, Taken> taken_;  ///< By worker; later ones have higher numbers.
+  std::function<void()> given_back_;
   std::map<const void*, std::vector<NodeRequest>> lacking_;
 };
 

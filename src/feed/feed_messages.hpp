@@ -110,8 +110,9 @@ struct Look {
 BOOST_DESCRIBE_STRUCT(Look, (), ())
 
 /// From now on function workers of other nodes may come in at this address of this machine, to
-/// work on the plan → an Answer with `port`, `token`, `workers` and `cpus`: how many are wanted,
-/// and what each uses. None are wanted where the machine has cores for all workers of the plan.
+/// work on the plan → an Answer with `port`, `token`, `workers` and `cpus`: how many are wanted
+/// (null: any number), and what each uses. None are wanted where the machine has cores for all
+/// workers of the plan.
 struct Invite {
   static constexpr std::string_view is = "Invite";
   static constexpr wire::FrameBounds bounds = wire::user_values;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <fcntl.h>
+#include <limits>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <utility>
@@ -35,9 +36,14 @@ constexpr std::array peer_kinds{
 
 Error broken(const std::string& what) { return {ErrorKind::corrupted, "a function worker's memory " + what}; }
 
+/// Of a peer that tells nonsense, one that no memory has.
 std::int64_t end_of(const FunctionOutput& output) {
   std::int64_t end = 0;
-  for (const OutputPiece& piece : output.pieces) end = std::max(end, piece.offset + piece.size);
+  for (const OutputPiece& piece : output.pieces) {
+    std::int64_t own = 0;
+    if (__builtin_add_overflow(piece.offset, piece.size, &own)) return std::numeric_limits<std::int64_t>::max();
+    end = std::max(end, own);
+  }
   return end;
 }
 

@@ -23,7 +23,8 @@ constexpr auto connect_limit = std::chrono::seconds(20);
 
 class FunctionSeat::State {
  public:
-  explicit State(std::chrono::milliseconds idle_limit) : idle_limit_(idle_limit), idle_(loop_) {}
+  State(std::chrono::milliseconds idle_limit, std::function<void()> interrupted)
+      : idle_limit_(idle_limit), interrupted_(std::move(interrupted)), idle_(loop_) {}
 
   Result<wire::Fd> open(const cluster::Endpoint& desk, const std::string& name, const std::string& token) {
     int ends[2];
@@ -57,11 +58,17 @@ class FunctionSeat::State {
     channel->end_when_unreachable(function_peer_limit);
     relay_ = std::make_shared<FunctionRelay>(loop_, std::move(socket), wire::messages_of<FromFunctionWorker>, channel,
                                              nullptr);
-    relay_->start([this](bool works) { note(works); }, [this] { idle_.cancel(); });
+    relay_->start([this](bool works) { note(works); }, [this] { ended(); });
     note(false);
   }
 
+  void ended() {
+    idle_.cancel();
+    if (works_ && interrupted_) interrupted_();
+  }
+
   void note(bool works) {
+    works_ = works;
     idle_.cancel();
     if (works) return;
     idle_.expires_after(idle_limit_);
@@ -72,15 +79,17 @@ class FunctionSeat::State {
 
   asio::io_context loop_{1};
   const std::chrono::milliseconds idle_limit_;
+  const std::function<void()> interrupted_;
+  bool works_ = false;  ///< On a unit.
   asio::steady_timer idle_;
   std::shared_ptr<FunctionRelay> relay_;
   std::thread thread_;
 };
 
 Result<std::unique_ptr<FunctionSeat>> FunctionSeat::take(const cluster::Endpoint& desk, const std::string& name,
-                                                         const std::string& token,
-                                                         std::chrono::milliseconds idle_limit) {
-  auto state = std::make_shared<State>(idle_limit);
+                                                         const std::string& token, std::chrono::milliseconds idle_limit,
+                                                         std::function<void()> interrupted) {
+  auto state = std::make_shared<State>(idle_limit, std::move(interrupted));
   Result<wire::Fd> socket = state->open(desk, name, token);
   if (!socket) return socket.error();
   return std::unique_ptr<FunctionSeat>(new FunctionSeat(std::move(state), std::move(*socket)));

@@ -6,6 +6,7 @@
 #include <headway/result.hpp>
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -17,10 +18,12 @@ class FunctionSeat {
  public:
   /// Connects to the desk of a data process (flow::FunctionDesk) at `desk`, where this is `name`;
   /// both prove to have the token. Blocks. The socket's stream ends when the data process wants no
-  /// more, when it is gone or cut off, and when it has wanted nothing for `idle_limit`.
-  /// Errors: those of cluster::connect_to_peer.
+  /// more, when it is gone or cut off, and when it has wanted nothing for `idle_limit`. In the
+  /// middle of a unit the worker does not look at its socket: `interrupted` is called then, on the
+  /// seat's thread, and is to end it. Errors: those of cluster::connect_to_peer.
   static Result<std::unique_ptr<FunctionSeat>> take(const cluster::Endpoint& desk, const std::string& name,
-                                                    const std::string& token, std::chrono::milliseconds idle_limit);
+                                                    const std::string& token, std::chrono::milliseconds idle_limit,
+                                                    std::function<void()> interrupted);
   FunctionSeat(const FunctionSeat&) = delete;
   FunctionSeat& operator=(const FunctionSeat&) = delete;
   ~FunctionSeat();

@@ -11,6 +11,8 @@ namespace {
 
 /// What an item may have waiting beyond its credit.
 constexpr std::int64_t waiting_min = 4 << 20;
+/// So often an item whose rows wait looks whether it is in the way.
+constexpr auto look_again = std::chrono::milliseconds(100);
 
 arrow::Status cancelled() { return arrow::Status::Cancelled("the stream was closed"); }
 
@@ -182,6 +184,7 @@ void ParallelStage::work() {
     running.taken = true;
     lock.unlock();
     arrow::Status status;
+    ItemTurn::current() = &running.turn;
     try {
       status =
           running.item.work([&](std::shared_ptr<arrow::RecordBatch> rows) { return put(running, std::move(rows)); });
@@ -189,6 +192,7 @@ void ParallelStage::work() {
       status = arrow::Status::UnknownError(failure.what());
     }
     running.item.work = nullptr;
+    ItemTurn::current() = nullptr;
     lock.lock();
     running.status = at(status, running.item.where);
     running.done = true;
@@ -198,11 +202,11 @@ void ParallelStage::work() {
 }
 
 /// With the mutex held: whether an item has credit for its next rows, too, or now gets it.
-bool ParallelStage::has_credit(Running& running, std::int64_t bytes) {
+bool ParallelStage::has_credit(Running& running, std::int64_t bytes, bool in_any_case) {
   const std::int64_t needed = running.bytes_waiting + bytes;
   const std::int64_t lacking = needed - running.credit->bytes();
   if (lacking > 0) {
-    if (running_.front().get() == &running) {
+    if (in_any_case || running_.front().get() == &running) {
       budget_.grow(*running.credit, lacking);
     } else if (!budget_.try_grow(*running.credit, lacking)) {
       return false;
@@ -213,18 +217,37 @@ bool ParallelStage::has_credit(Running& running, std::int64_t bytes) {
   return true;
 }
 
+/// Until the item may go on. False: before that, since it is in the way.
+bool ParallelStage::await(std::unique_lock<std::mutex>& lock, const Running& running,
+                          const std::function<bool()>& may_go) {
+  while (!stopped_ && !may_go()) {
+    if (!running.turn.is_in_the_way) {
+      rows_left_.wait(lock);
+      continue;
+    }
+    lock.unlock();
+    const bool is_in_the_way = running.turn.is_in_the_way();
+    lock.lock();
+    if (is_in_the_way) return false;
+    if (!stopped_ && !may_go()) rows_left_.wait_for(lock, look_again);
+  }
+  return true;
+}
+
 arrow::Status ParallelStage::put(Running& running, std::shared_ptr<arrow::RecordBatch> rows) {
   if (rows->num_rows() == 0) return arrow::Status::OK();
   const std::int64_t bytes = batch_bytes(*rows);
   std::unique_lock lock(mutex_);
   const std::int64_t most = std::max(running.item.bytes, waiting_min);
-  rows_left_.wait(lock, [&] { return stopped_ || running.rows.empty() || running.bytes_waiting + bytes <= most; });
-  if (!has_credit(running, bytes)) {
+  const auto has_room = [&] { return running.rows.empty() || running.bytes_waiting + bytes <= most; };
+  bool waits = await(lock, running, has_room);
+  if (waits && !has_credit(running, bytes)) {
     ++without_credit_;
-    rows_left_.wait(lock, [&] { return stopped_ || has_credit(running, bytes); });
+    waits = await(lock, running, [&] { return has_credit(running, bytes); });
     --without_credit_;
   }
   if (stopped_) return cancelled();
+  if (!waits) has_credit(running, bytes, true);
   running.rows.push_back({std::move(rows), bytes});
   running.bytes_waiting += bytes;
   if (running_.front().get() == &running) rows_came_.notify_all();
@@ -234,11 +257,13 @@ arrow::Status ParallelStage::put(Running& running, std::shared_ptr<arrow::Record
 /// Begins what may be, until the first item has rows or is done. Null: there is no item any more.
 arrow::Result<std::shared_ptr<ParallelStage::Running>> ParallelStage::await_front() {
   while (true) {
+    if (!running_.empty()) running_.front()->turn.awaited = true;
     ARROW_RETURN_NOT_OK(begin_items());
     std::unique_lock lock(mutex_);
     if (without_credit_ > 0) rows_left_.notify_all();
     if (running_.empty()) return nullptr;
     std::shared_ptr<Running> front = running_.front();
+    front->turn.awaited = true;
     const auto has_come = [&] { return stopped_ || front->done || !front->rows.empty(); };
     rows_came_.wait(lock, [&] { return has_come() || others_changed_; });
     others_changed_ = false;
@@ -249,6 +274,7 @@ arrow::Result<std::shared_ptr<ParallelStage::Running>> ParallelStage::await_fron
 arrow::Result<std::optional<Chunk>> ParallelStage::next() {
   ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<Running> front, await_front());
   if (!front) return std::nullopt;
+  front->turn.awaited = false;
   const std::lock_guard lock(mutex_);
   if (stopped_) return cancelled();
   if (!front->rows.empty()) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "flow/errored_units.hpp"
+#include "flow/item_turn.hpp"
 #include "flow/stage.hpp"
 #include "flow/stage_gauge.hpp"
 
@@ -57,8 +58,8 @@ struct ParallelLimits {
 ///
 /// An item begins when the budget has credit for it; one is always under way, so that the flow
 /// moves whatever other flows hold. An item that makes more than its credit waits until the budget
-/// has more, its rows are pulled, or it is the first one. Later items ask for as much as earlier
-/// ones needed.
+/// has more, its rows are pulled, or it is the first one; or while it is in the way of an item that
+/// somebody waits for (ItemTurn). Later items ask for as much as earlier ones needed.
 class ParallelStage : public Stage {
  public:
   ParallelStage(Budget& budget, ParallelLimits limits, std::shared_ptr<arrow::Schema> schema, NextItem next_item,
@@ -82,6 +83,7 @@ class ParallelStage : public Stage {
   /// An item that was begun, with its rows that were not pulled yet.
   struct Running {
     Item item;
+    ItemTurn turn;
     std::shared_ptr<Credit> credit;
     std::deque<Waiting> rows;
     std::int64_t bytes_waiting = 0;
@@ -103,7 +105,8 @@ class ParallelStage : public Stage {
   void work();
   void tell_if_worked();
   arrow::Status put(Running& running, std::shared_ptr<arrow::RecordBatch> rows);
-  bool has_credit(Running& running, std::int64_t bytes);
+  bool has_credit(Running& running, std::int64_t bytes, bool in_any_case = false);
+  bool await(std::unique_lock<std::mutex>& lock, const Running& running, const std::function<bool()>& may_go);
   std::optional<std::int64_t> bytes_of_next();
   arrow::Result<std::shared_ptr<Running>> await_front();
   Chunk chunk_of(const Running& front, std::shared_ptr<arrow::RecordBatch> rows, bool last);

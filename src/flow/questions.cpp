@@ -80,7 +80,7 @@ arrow::Result<wire::Frame> invited(Engine& engine, const feed::Invite& invite) {
       data::workers_elsewhere(data::optimised(*plan, rules), static_cast<int>(engine.threads()), invite.first);
   FunctionDesk& desk = *engine.functions()->desk();
   arrow::Result<FunctionDesk::Place> place = FunctionDesk::Place{};
-  if (wanted.workers > 0) {
+  if (wanted.workers != 0) {
     place = desk.open(invite.host);
     // Behind a translation of addresses, it is not this machine's own.
     if (!place.ok()) place = desk.open("0.0.0.0");
@@ -88,8 +88,9 @@ arrow::Result<wire::Frame> invited(Engine& engine, const feed::Invite& invite) {
   if (wanted.workers == 0 || !place.ok()) {
     return value_of(JsonObject{{"port", 0}, {"token", ""}, {"workers", 0}, {"cpus", 0.0}});
   }
+  const Json workers = wanted.workers ? Json(*wanted.workers) : Json(nullptr);
   return value_of(
-      JsonObject{{"port", place->port}, {"token", place->token}, {"workers", wanted.workers}, {"cpus", wanted.cpus}});
+      JsonObject{{"port", place->port}, {"token", place->token}, {"workers", workers}, {"cpus", wanted.cpus}});
 }
 
 }  // namespace

@@ -56,14 +56,13 @@ Result<void> check_said(const Progressed& message) {
 }
 
 Result<void> check_said(const FunctionWorkersWanted& message) {
-  constexpr int workers_max = 1 << 16;
   constexpr double cpus_max = 1 << 16;
   constexpr std::size_t token_max = 256;
   const bool sound = message.port > 0 && message.port < (1 << 16) && message.token.size() <= token_max &&
-                     message.workers >= 0 && message.workers <= workers_max && message.cpus >= 0 &&
-                     message.cpus <= cpus_max;
+                     message.workers.value_or(0) >= 0 && message.cpus >= 0 && message.cpus <= cpus_max;
   if (sound) return {};
-  return Error{ErrorKind::corrupted, "a rank wants " + std::to_string(message.workers) + " function workers with " +
+  const std::string workers = message.workers ? std::to_string(*message.workers) : "any number of";
+  return Error{ErrorKind::corrupted, "a rank wants " + workers + " function workers with " +
                                          std::to_string(message.cpus) + " CPUs each at port " +
                                          std::to_string(message.port)};
 }

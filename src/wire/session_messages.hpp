@@ -282,10 +282,10 @@ BOOST_DESCRIBE_STRUCT(DataProgressed, (), (progress))
 struct FunctionWorkersWanted {
   static constexpr std::string_view is = "FunctionWorkersWanted";
   int port = 0;
-  std::string token;  ///< That they are to have.
-  int workers = 0;
-  double cpus = 1;  ///< Of each.
-  Labels labels;    ///< What a node must match.
+  std::string token;           ///< That they are to have. Each data process has another one.
+  std::optional<int> workers;  ///< Unset: as many as there are CPUs for.
+  double cpus = 1;             ///< Of each.
+  Labels labels;               ///< What a node must match.
 };
 BOOST_DESCRIBE_STRUCT(FunctionWorkersWanted, (), (port, token, workers, cpus, labels))
 

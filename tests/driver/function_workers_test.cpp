@@ -35,6 +35,7 @@ struct QuietAgent : node::NodeAgent {
 struct Cluster {
   Cluster() {
     pool.on_spare_change([this] { changed = true; });
+    spare.on_give_back([this] { changed = true; });
     add("gpu-1", 2, 1);
     add("gpu-2", 2, 1);
   }
@@ -52,15 +53,26 @@ struct Cluster {
 
   /// What the runtime does a moment after each change.
   void look() {
-    while (std::exchange(changed, false)) workers.look();
+    while (std::exchange(changed, false)) {
+      workers.look();
+      of_another_run.look();
+    }
   }
 
-  void want(const std::string& reader, int count, double cpus = 1, Labels labels = {}) {
+  void want(const std::string& reader, std::optional<int> count, double cpus = 1, Labels labels = {},
+            FunctionWorkers* whose = nullptr) {
     wire::StartSession start;
     start.run_name = "run";
     const std::size_t which = reader == "gpu-1" ? 0 : 1;
-    workers.want(slots[which], {4000, "the token of a desk", count, cpus, std::move(labels)}, slots, start, owner);
+    (whose == nullptr ? workers : *whose)
+        .want(slots[which], {4000, token, count, cpus, std::move(labels)}, slots, start, owner);
     look();
+  }
+
+  /// The worker is at work.
+  void begin(const std::string& node_id, std::size_t which) {
+    const std::int64_t id = agents.at(node_id)->started.at(which);
+    BOOST_TEST(routes.find(id)->worker_message(id, wire::to_frame(wire::SessionReady{})).has_value());
   }
 
   void exit(const std::string& node_id, std::size_t which, const ExitStatus& status) {
@@ -90,6 +102,8 @@ struct Cluster {
   std::shared_ptr<FrontQueue> front = std::make_shared<FrontQueue>();
   std::vector<Slot> slots{{"gpu-1", "host-gpu-1", "10.0.0.7", 1, {"0"}}, {"gpu-2", "host-gpu-2", "10.0.0.8", 1, {"0"}}};
   FunctionWorkers workers{{&routes, &nodes, &pool, "", nullptr}, spare, {}, true, front};
+  FunctionWorkers of_another_run{{&routes, &nodes, &pool, "", nullptr}, spare, {}, true, front};
+  std::string token = "the token of a desk";  ///< Of the data process that wants workers.
   bool changed = false;
   bool granted = false;
 };
@@ -158,7 +172,7 @@ BOOST_AUTO_TEST_CASE(an_engine_is_asked_for_nodes_with_the_labels_that_the_user_
 }
 
 BOOST_AUTO_TEST_CASE(one_node_is_asked_for_where_the_user_has_given_no_number) {
-  want("gpu-1", 1024, 1, {{"kind", "cpu"}});
+  want("gpu-1", std::nullopt, 1, {{"kind", "cpu"}});
   BOOST_TEST(pool.demand().could_use.at(0).request.workers_max == 1);
   add("cpu", 2, 0, {{"kind", "cpu"}});
   BOOST_TEST(started("cpu") == 1);
@@ -192,6 +206,55 @@ BOOST_AUTO_TEST_CASE(one_that_is_needed_no_more_is_not_replaced_and_one_that_die
   BOOST_TEST(started("cpu") == 4);
   exit("cpu", 3, {false, 1, ""});
   BOOST_TEST(started("cpu") == 4);
+}
+
+BOOST_AUTO_TEST_CASE(one_that_was_at_work_when_workers_were_wanted_again_is_replaced_once) {
+  add("cpu", 8);
+  want("gpu-1", 2);
+  begin("cpu", 0);
+  want("gpu-1", 2);
+  BOOST_TEST(started("cpu") == 2);
+  // What it was started for has ended; the other one came for both.
+  exit("cpu", 0, {false, 0, ""});
+  BOOST_TEST(started("cpu") == 3);
+  exit("cpu", 1, {false, 0, ""});
+  exit("cpu", 2, {false, 0, ""});
+  BOOST_TEST(started("cpu") == 3);
+}
+
+BOOST_AUTO_TEST_CASE(a_new_data_process_does_not_wait_for_the_workers_of_the_one_before) {
+  add("cpu", 8);
+  want("gpu-1", 2);
+  token = "the token of another desk";
+  want("gpu-1", 2);
+  BOOST_TEST(started("cpu") == 4);
+  exit("cpu", 0, {false, 1, ""});
+  exit("cpu", 1, {true, SIGKILL, ""});
+  BOOST_TEST(started("cpu") == 4);
+}
+
+BOOST_AUTO_TEST_CASE(of_any_number_of_workers_that_die_at_once_no_more_are_started_than_there_is_room_for) {
+  add("cpu", 8);
+  want("gpu-1", std::nullopt);
+  BOOST_TEST(started("cpu") == 4);  // The other half is the other machine's.
+  for (std::size_t which = 0; which < started("cpu"); ++which) exit("cpu", which, {false, 1, ""});
+  BOOST_TEST(started("cpu") == 8);
+  bool was_full = false;
+  std::size_t warnings = 0;
+  for (const FrontEvent& event : front->take(was_full)) warnings += std::holds_alternative<RunWarning>(event) ? 1 : 0;
+  BOOST_TEST(warnings == 1);
+  want("gpu-1", std::nullopt);
+  BOOST_TEST(started("cpu") == 12);
+}
+
+BOOST_AUTO_TEST_CASE(what_one_run_needs_no_more_another_one_uses) {
+  add("cpu", 2);
+  want("gpu-1", 1);
+  want("gpu-2", 1);
+  want("gpu-1", 1, 1, {}, &of_another_run);
+  BOOST_TEST(started("cpu") == 2);
+  exit("cpu", 0, {false, 0, ""});
+  BOOST_TEST(started("cpu") == 3);
 }
 
 BOOST_AUTO_TEST_CASE(workers_that_cannot_be_started_are_not_tried_without_end) {

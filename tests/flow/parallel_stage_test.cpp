@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <future>
+#include <thread>
 
 namespace headway::flow {
 namespace {
@@ -157,6 +158,30 @@ BOOST_AUTO_TEST_CASE(an_exception_is_a_failure) {
   ParallelStage stage(budget, three_threads, nullptr,
                       items(1, [](int, const ItemSink&) -> arrow::Status { throw std::runtime_error("thrown"); }));
   BOOST_TEST(stage.next().status().message() == "item 0: thrown");
+}
+
+BOOST_AUTO_TEST_CASE(an_item_that_is_in_the_way_of_the_first_one_makes_the_rest_of_its_rows) {
+  constexpr std::int64_t rows = 1 << 20;
+  Budget budget(1 << 20);
+  std::promise<void> second_done;
+  std::atomic<bool> first_waits = false;
+  ParallelStage stage(budget, three_threads, nullptr, items(2, [&](int number, const ItemSink& sink) {
+                        const auto row = row_of(number);
+                        if (number == 0) {
+                          while (!ItemTurn::current()->awaited) std::this_thread::yield();
+                          first_waits = true;
+                          second_done.get_future().wait();
+                          return sink(row);
+                        }
+                        const ItemHolds holds([&] { return first_waits.load(); });
+                        const auto many = arrow::MakeArrayFromScalar(arrow::Int32Scalar(number), rows).ValueOrDie();
+                        for (int i = 0; i < 3; ++i)
+                          ARROW_RETURN_NOT_OK(sink(arrow::RecordBatch::Make(row->schema(), rows, {many})));
+                        second_done.set_value();
+                        return arrow::Status::OK();
+                      }));
+  BOOST_TEST(values_of(stage) == (std::vector<int>{0, 1, 1, 1}), boost::test_tools::per_element());
+  BOOST_TEST(budget.taken() == 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_stop_ends_a_wait) {

@@ -7,6 +7,8 @@ import json
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -244,3 +246,25 @@ def test_an_epoch_begun_ahead_gives_way_to_what_is_asked_for(tmp_path):
         assert time.monotonic() < longest
     stream.close()
     client.close()
+
+
+UNREAD = """
+import headway.data
+import numpy as np
+
+def large(batch):
+    for _ in range(40):
+        yield {"x": np.zeros((1, 1 << 18))}
+
+rows = headway.data.range(4).map_batches(large, batch_size=None, concurrency=1)
+first = iter(rows.iter_batches(batch_size=1))
+next(first)
+# The worker is in the middle of a unit, as long as nobody takes more of it.
+second = sum(len(batch["x"]) for batch in rows.iter_batches(batch_size=1))
+print(second == 1 + sum(len(batch["x"]) for batch in first))
+"""
+
+
+def test_a_stream_that_nobody_reads_does_not_keep_the_only_worker_from_another_one():
+    program = [sys.executable, "-c", UNREAD]
+    assert subprocess.run(program, capture_output=True, text=True, check=True, timeout=LONGEST_S).stdout == "True\n"

@@ -229,6 +229,45 @@ def test_a_worker_that_is_killed_is_replaced_and_costs_no_row(nodes, tmp_path):
     assert agent.end() == 0
 
 
+# An epoch is broken off while the other node's workers are in the middle of a unit that never ends.
+BROKEN_OFF = """
+    opened, over, alive = (os.path.join(FOLDER, name) for name in ("opened", "over", "alive"))
+
+    def hold(batch, agent):
+        calls.append(batch)
+        if agent and len(calls) > CALLS_OF_A_PIECE and not os.path.exists(over):
+            held.append(os.open(alive, os.O_WRONLY))
+            os.close(os.open(os.path.join(FOLDER, "never"), os.O_RDONLY))
+
+    def loop(config):
+        shard = train.get_dataset_shard("train")
+        epoch = iter(shard.iter_batches(batch_size=16))
+        next(epoch)
+        with open(alive, "rb") as those:
+            open(over, "w").close()
+            os.remove(opened)
+            epoch.close()
+            those.read()  # Until none of them is left.
+        with open(os.path.join(FOLDER, config["to"]), "w") as file:
+            for batch in shard.iter_batches(batch_size=16):
+                for row in zip(*(batch[name].tolist() for name in ("id", "twice", "text", "agent"))):
+                    print(json.dumps(row), file=file)
+
+    fit_on(rows(), "run", {"kind": "cpu"})
+    tell("run")
+"""
+
+
+def test_an_epoch_that_is_broken_off_ends_its_workers_and_the_next_one_has_others(nodes, tmp_path):
+    for name in ("alive", "never"):
+        os.mkfifo(tmp_path / name)
+    agent = run(nodes, tmp_path, BROKEN_OFF, "--labels", '{"kind": "cpu"}')
+    output, agents = finished(nodes, agent)
+    assert "ROWS 2400 EQUAL True" in output, output
+    assert agent.process.pid in agents, output
+    assert agent.end() == 0
+
+
 RAISES = """
     class Overdrawn(ArithmeticError):
         pass

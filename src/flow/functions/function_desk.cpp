@@ -46,14 +46,23 @@ class FunctionDesk::State : public std::enable_shared_from_this<State> {
   }
 
   std::optional<wire::Fd> take() {
-    int ends[2];
     std::shared_ptr<cluster::SecureChannel> worker;
     {
       const std::lock_guard lock(mutex_);
       if (free_.empty()) return std::nullopt;
-      if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return std::nullopt;
       worker = std::move(free_.front());
       free_.pop_front();
+    }
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+      // No descriptors are left. The worker ends, or callers would ask for it again and again.
+      asio::post(loop_, [weak = weak_from_this(), worker] {
+        const auto self = weak.lock();
+        if (!self) return;
+        if (std::erase(self->waiting_, worker) > 0) worker->close();
+        self->gone();
+      });
+      return std::nullopt;
     }
     wire::Fd ours(ends[0]);
     const auto socket = std::make_shared<wire::Fd>(ends[1]);

@@ -2,6 +2,7 @@
 
 #include "flow/functions/function_link.hpp"
 #include "flow/functions/function_schema.hpp"
+#include "flow/item_turn.hpp"
 
 #include <algorithm>
 #include <condition_variable>
@@ -130,16 +131,20 @@ class FunctionPool::State {
   /// A worker that is the caller's until `release`.
   arrow::Result<FunctionLink*> acquire(const FunctionWork& work, const void* caller) {
     std::unique_lock lock(mutex_);
+    const ItemTurn* const turn = ItemTurn::current();
     const auto is_over = [&] { return stopped_ || stopped_callers_.contains(caller); };
-    const auto may_go = [&] { return is_over() || !idle_.empty() || may_start_here() || may_take_elsewhere(); };
+    const auto may_go = [&] { return is_over() || (may_have_one() && !gives_way(turn)); };
     do {
       if (!may_go()) {
+        waiting_.push_back(turn);
         if (work.on_wait) work.on_wait(true);
         changed_.wait(lock, may_go);
         if (work.on_wait) work.on_wait(false);
+        waiting_.erase(std::ranges::find(waiting_, turn));
+        changed_.notify_all();  // Others may have given way to this one.
       }
       if (is_over()) return cancelled();
-      if (may_take_elsewhere()) take_elsewhere();
+      if (may_take_elsewhere()) ARROW_RETURN_NOT_OK(take_elsewhere(lock));
       if (idle_.empty() && may_start_here()) ARROW_RETURN_NOT_OK(start_here(lock));
     } while (idle_.empty());
     deciding_ = deciding_ || (work.decides_schema && !schema_);
@@ -149,6 +154,15 @@ class FunctionPool::State {
   }
 
   // With the mutex held:
+
+  bool may_have_one() const { return !idle_.empty() || may_start_here() || may_take_elsewhere(); }
+
+  /// Whether somebody waits for a worker whose rows are waited for. Calls that are no item's count.
+  bool has_awaited() const {
+    return std::ranges::any_of(waiting_, [](const ItemTurn* turn) { return turn == nullptr || turn->awaited; });
+  }
+
+  bool gives_way(const ItemTurn* turn) const { return turn != nullptr && !turn->awaited && has_awaited(); }
 
   /// Without the mutex meanwhile. The worker is idle then.
   arrow::Status start_here(std::unique_lock<std::mutex>& lock) {
@@ -177,14 +191,16 @@ class FunctionPool::State {
   }
 
   int elsewhere() const {
-    return static_cast<int>(std::ranges::count_if(links_, [](const auto& link) { return link->is_elsewhere(); }));
+    const auto links = std::ranges::count_if(links_, [](const auto& link) { return link->is_elsewhere(); });
+    return static_cast<int>(links) + starting_elsewhere_;
   }
 
   /// How many workers this machine has at most: beside those of other nodes no more than it has
-  /// cores, and none where the others come first.
+  /// cores, and none while there are others for this pool that come first.
   int here_max() const {
     if (desk_ == nullptr) return workers_max_;
-    return others_first() && desk_->count() > 0 ? 0 : std::min(workers_max_, cores_);
+    const bool has_others = elsewhere() > 0 || desk_->free() > 0;
+    return others_first() && has_others ? 0 : std::min(workers_max_, cores_);
   }
 
   /// Where the plan names no number, every worker of another node is welcome.
@@ -207,17 +223,27 @@ class FunctionPool::State {
     return std::ranges::find_if(idle_, [](const FunctionLink* link) { return !link->is_elsewhere(); });
   }
 
-  /// In the place of a worker that is one too many, if there is one.
-  void take_elsewhere() {
+  /// In the place of a worker that is one too many, if there is one. Without the mutex meanwhile:
+  /// the desk's thread carries what the worker hears first, and may itself wait for the mutex.
+  arrow::Status take_elsewhere(std::unique_lock<std::mutex>& lock) {
     std::optional<wire::Fd> socket = desk_->take();
-    if (!socket) return;
+    if (!socket) return arrow::Status::OK();
+    ++starting_;
+    ++starting_elsewhere_;
     if (const auto one = surplus(); one != idle_.end()) {
       FunctionLink* const gone = *one;
       idle_.erase(one);
       std::erase_if(links_, [&](const auto& link) { return link.get() == gone; });
     }
-    links_.push_back(FunctionLink::start_elsewhere(host_, std::move(*socket), spec_));
+    lock.unlock();
+    auto started = FunctionLink::start_elsewhere(host_, std::move(*socket), spec_);
+    lock.lock();
+    --starting_;
+    --starting_elsewhere_;
+    if (stopped_) return cancelled();
+    links_.push_back(std::move(started));
     idle_.push_back(links_.back().get());
+    return arrow::Status::OK();
   }
 
   bool is_stopped(const void* caller) const {
@@ -263,6 +289,10 @@ class FunctionPool::State {
   arrow::Status run(FunctionLink& link, const FunctionWork& work, const std::shared_ptr<arrow::RecordBatch>& input,
                     const FunctionSink& sink, std::int64_t& delivered, const void* caller) {
     std::int64_t made = 0;
+    const ItemHolds worker([this] {
+      const std::lock_guard lock(mutex_);
+      return has_awaited();
+    });
     const arrow::Status done = link.process(work, input, [&](std::shared_ptr<arrow::RecordBatch> batch) {
       const std::int64_t before = std::exchange(made, made + batch->num_rows());
       if (made <= delivered) return arrow::Status::OK();
@@ -302,7 +332,9 @@ class FunctionPool::State {
   std::vector<FunctionLink*> idle_;
   std::map<FunctionLink*, const void*> busy_;  ///< Whose call each does.
   std::set<const void*> stopped_callers_;
+  std::vector<const ItemTurn*> waiting_;  ///< Of calls that wait for a worker; null: of no item.
   int starting_ = 0;
+  int starting_elsewhere_ = 0;  ///< Of these.
   std::shared_ptr<arrow::Schema> schema_;
   bool deciding_ = false;
   bool stopped_ = false;

@@ -6,11 +6,15 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <atomic>
 #include <csignal>
+#include <fcntl.h>
 #include <future>
 #include <set>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <thread>
 
 /// Function workers that come in from other nodes: real ones, over TLS, of this machine.
 namespace headway::flow {
@@ -21,7 +25,7 @@ class Elsewhere {
  public:
   Elsewhere(const FunctionDesk::Place& place, std::chrono::milliseconds idle_limit = std::chrono::minutes(1)) {
     auto seat = feed::FunctionSeat::take({"127.0.0.1", static_cast<std::uint16_t>(place.port)}, "node-1", place.token,
-                                         idle_limit);
+                                         idle_limit, [this] { kill(SIGKILL); });
     if (!seat) BOOST_FAIL(seat.error().message);
     seat_ = std::move(*seat);
     const wire::Fd link(seat_->release_socket());
@@ -45,13 +49,13 @@ class Elsewhere {
   }
   /// Waits for its end by itself.
   void await_end() {
-    BOOST_TEST(waitpid(pid_, nullptr, 0) == pid_);
+    BOOST_TEST(waitpid(pid(), nullptr, 0) == pid());
     pid_ = -1;
   }
 
  private:
   std::unique_ptr<feed::FunctionSeat> seat_;
-  pid_t pid_ = -1;
+  std::atomic<pid_t> pid_ = -1;
 };
 
 struct DeskFixture : FunctionFixture {
@@ -70,6 +74,13 @@ struct DeskFixture : FunctionFixture {
   void await(int count) {
     std::unique_lock lock(changing);
     BOOST_TEST(changed.wait_for(lock, std::chrono::seconds(30), [&] { return desk->count() == count; }));
+  }
+
+  /// A FIFO of the fixture's folder.
+  std::string fifo(const std::string& name) const {
+    const std::string path = folder.string() + "/" + name;
+    if (mkfifo(path.c_str(), 0600) != 0) BOOST_FAIL("no FIFO");
+    return path;
   }
 
   std::shared_ptr<FunctionPool> open_there(FunctionSpec made, feed::OtherNodes others = feed::OtherNodes::first) {
@@ -252,8 +263,7 @@ BOOST_AUTO_TEST_CASE(what_is_on_its_way_is_counted_and_given_back) {
 BOOST_AUTO_TEST_CASE(beside_its_own_workers_a_pool_has_those_of_other_nodes) {
   const Elsewhere there(place);
   await(1);
-  const std::string meeting = folder.string() + "/meeting";
-  BOOST_REQUIRE(mkfifo(meeting.c_str(), 0600) == 0);
+  const std::string meeting = fifo("meeting");
   // Two units that wait for each other.
   FunctionSpec wanted = spec(
       "import os\n"
@@ -269,6 +279,83 @@ BOOST_AUTO_TEST_CASE(beside_its_own_workers_a_pool_has_those_of_other_nodes) {
   const std::set<std::int64_t> pids{first_values(one.get(), "pid").front(), first_values(other.get(), "pid").front()};
   BOOST_TEST(pids.size() == 2);
   BOOST_TEST(pids.contains(there.pid()));
+}
+
+BOOST_AUTO_TEST_CASE(a_pool_that_ends_in_the_middle_of_a_unit_ends_its_worker) {
+  Elsewhere there(place);
+  await(1);
+  const std::string begun = fifo("begun");
+  const std::string never = fifo("never");
+  auto pool = open_there(spec("import os\ndef f(b):\n    os.close(os.open(\"" + begun +
+                              "\", os.O_WRONLY))\n    os.close(os.open(\"" + never + "\", os.O_RDONLY))"));
+  auto unit = std::async(std::launch::async, [&] { return run(*pool, numbers(0, 1)); });
+  ::close(::open(begun.c_str(), O_RDONLY | O_CLOEXEC));
+  pool->stop();
+  BOOST_TEST(unit.get().status().IsCancelled());
+  there.await_end();
+}
+
+BOOST_AUTO_TEST_CASE(a_pool_without_a_worker_does_not_wait_for_those_of_another_pool) {
+  const Elsewhere there(place);
+  await(1);
+  auto gone = std::make_unique<Elsewhere>(place);
+  await(2);
+  // Each pool has one of them instead of its first worker.
+  FunctionSpec wanted = spec(tells_pid);
+  const auto one = open_there(wanted);
+  const auto other = open_there(wanted);
+  const auto pid_of_one = first_values(run(*one, numbers(1, 4)), "pid").front();
+  const auto pid_of_other = first_values(run(*other, numbers(1, 4)), "pid").front();
+  BOOST_TEST((std::set{pid_of_one, pid_of_other} == std::set<std::int64_t>{there.pid(), gone->pid()}));
+  const auto bereft = pid_of_one == gone->pid() ? one : other;
+  gone.reset();
+  await(1);
+  bereft->desk_changed();
+  BOOST_TEST(bereft->workers() == 0);
+  BOOST_TEST(first_values(run(*bereft, numbers(1, 4)), "x").front() == 2);
+}
+
+BOOST_AUTO_TEST_CASE(what_a_worker_hears_first_may_be_long_while_another_one_comes) {
+  const Elsewhere there(place);
+  await(1);
+  const auto pool = open_there(spec("big = b\"x\" * 20_000_000\nf = lambda b: {\"y\": b[\"x\"] * 0 + len(big)}"));
+  // The desk's thread is busy until the pool sends, and then wants the pool's ear.
+  std::promise<void> told;
+  std::promise<void> taken;
+  std::once_flag once;
+  desk->on_change(pool.get(), [&] {
+    std::call_once(once, [&] {
+      told.set_value();
+      taken.get_future().wait();
+    });
+    pool->desk_changed();
+  });
+  auto other = std::async(std::launch::async, [&] { return std::make_unique<Elsewhere>(place); });
+  told.get_future().wait();
+  auto unit = std::async(std::launch::async, [&] { return run(*pool, numbers(0, 1)); });
+  while (desk->free() == 2) std::this_thread::yield();
+  taken.set_value();
+  BOOST_TEST(first_values(unit.get(), "y").front() == 20'000'000);
+  BOOST_TEST(other.get()->pid() != there.pid());
+  desk->on_change(pool.get(), nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(without_descriptors_a_worker_that_came_leaves_and_its_unit_is_done_here) {
+  Elsewhere there(place);
+  await(1);
+  const auto pool = open_there(spec(tells_pid));
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  rlimit none = before;
+  none.rlim_cur = 0;
+  setrlimit(RLIMIT_NOFILE, &none);
+  const bool taken = desk->take().has_value();
+  setrlimit(RLIMIT_NOFILE, &before);
+  BOOST_TEST(!taken);
+  BOOST_TEST(desk->free() == 0);
+  await(0);
+  there.await_end();
+  BOOST_TEST(first_values(run(*pool, numbers(1, 4)), "x").front() == 2);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

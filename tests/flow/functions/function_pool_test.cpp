@@ -1,11 +1,13 @@
 #include "flow/functions/function_pool.hpp"
 
 #include "flow/functions/function_fixture.hpp"
+#include "flow/item_turn.hpp"
 
 #include <boost/test/unit_test.hpp>
 
 #include <csignal>
 #include <fstream>
+#include <future>
 #include <set>
 #include <thread>
 
@@ -13,6 +15,7 @@ BOOST_FIXTURE_TEST_SUITE(function_pool, headway::flow::FunctionFixture)
 
 using headway::flow::batch_of;
 using headway::flow::FunctionWork;
+using headway::flow::ItemTurn;
 using headway::flow::numbers;
 using headway::flow::UserFailure;
 using headway::flow::values_of;
@@ -243,6 +246,31 @@ BOOST_AUTO_TEST_CASE(a_caller_that_is_stopped_leaves_the_pool_to_others) {
   caller.join();
   BOOST_TEST(ended.IsCancelled());
   BOOST_TEST(values_of(run(*pool, numbers(3, 1)).ValueOrDie(), "x").front() == 3);
+}
+
+BOOST_AUTO_TEST_CASE(a_call_whose_rows_nobody_pulls_learns_that_another_one_waits_for_its_worker) {
+  const auto pool = open(spec("f = lambda b: {\"y\": b[\"x\"]}"));
+  ItemTurn later;
+  std::promise<void> has_worker;
+  auto second = std::async(std::launch::async, [&] {
+    ItemTurn::current() = &later;
+    return pool->process({}, numbers(1, 1), [&](const auto&) {
+      BOOST_TEST(!later.is_in_the_way());
+      has_worker.set_value();
+      while (!later.is_in_the_way()) std::this_thread::yield();
+      return arrow::Status::OK();
+    });
+  });
+  has_worker.get_future().wait();
+  ItemTurn sooner;
+  auto first = std::async(std::launch::async, [&] {
+    ItemTurn::current() = &sooner;
+    return run(*pool, numbers(5, 1));
+  });
+  sooner.awaited = true;
+  BOOST_TEST(values_of(first.get().ValueOrDie(), "y").front() == 5);
+  BOOST_TEST(second.get().ok());
+  BOOST_TEST(!later.is_in_the_way);
 }
 
 BOOST_AUTO_TEST_CASE(functions_of_one_worker_are_called_one_after_another) {

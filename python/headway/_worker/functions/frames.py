@@ -84,7 +84,7 @@ class Link:
             if not part:
                 if missing == size and size == _HEADER.size:
                     return b""
-                raise OSError("the data process is gone in the middle of a message")
+                raise ConnectionResetError("the data process is gone in the middle of a message")
             parts.append(part)
             missing -= len(part)
         return b"".join(parts)
