@@ -56,10 +56,13 @@ Result<void> check_said(const Progressed& message) {
 }
 
 Result<void> check_said(const FunctionWorkersWanted& message) {
+  constexpr int workers_max = 1 << 21;  // What a plan can name (data::workers_elsewhere).
   constexpr double cpus_max = 1 << 16;
   constexpr std::size_t token_max = 256;
+  const int workers_named = message.workers.value_or(0);
   const bool sound = message.port > 0 && message.port < (1 << 16) && message.token.size() <= token_max &&
-                     message.workers.value_or(0) >= 0 && message.cpus >= 0 && message.cpus <= cpus_max;
+                     workers_named >= 0 && workers_named <= workers_max && message.cpus >= 0 &&
+                     message.cpus <= cpus_max;
   if (sound) return {};
   const std::string workers = message.workers ? std::to_string(*message.workers) : "any number of";
   return Error{ErrorKind::corrupted, "a rank wants " + workers + " function workers with " +
