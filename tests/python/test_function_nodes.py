@@ -107,9 +107,15 @@ FUNCTIONS = """
 """
 
 
+def make_pipes(folder, *names):
+    """Pipes in which the driver's script, its functions and the test wait for each other."""
+    for name in names:
+        os.mkfifo(folder / name)
+
+
 def run(nodes, tmp_path, code, *options):
     """Starts the driver, and an agent with two CPUs that nobody claims; the agent."""
-    os.mkfifo(tmp_path / "gate")
+    make_pipes(tmp_path, "gate")
     nodes.start(FUNCTIONS.replace("FOLDER", repr(str(tmp_path))) + code.replace("FOLDER", repr(str(tmp_path))))
     agent = nodes.agent("--num-cpus", "2", *options)
     assert agent.join() == "node-1"
@@ -166,8 +172,7 @@ HELD = """
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
 def test_a_node_that_goes_in_the_middle_of_a_unit_costs_no_row(nodes, tmp_path, number):
-    for name in ("reached", "never"):
-        os.mkfifo(tmp_path / name)
+    make_pipes(tmp_path, "reached", "never")
     agent = run(nodes, tmp_path, HELD, "--labels", '{"kind": "cpu"}')
     with open(tmp_path / "reached") as reached:
         reached.read(0)
@@ -184,8 +189,7 @@ def test_a_node_that_goes_in_the_middle_of_a_unit_costs_no_row(nodes, tmp_path, 
 
 
 def test_a_node_that_is_cut_off_costs_no_row(nodes, tmp_path):
-    for name in ("gate", "reached", "never"):
-        os.mkfifo(tmp_path / name)
+    make_pipes(tmp_path, "gate", "reached", "never")
     with contextlib.ExitStack() as stack:
         try:
             lab = network.Lab(stack)
@@ -211,8 +215,7 @@ def test_a_node_that_is_cut_off_costs_no_row(nodes, tmp_path):
 
 
 def test_a_worker_that_is_killed_is_replaced_and_costs_no_row(nodes, tmp_path):
-    for name in ("reached", "never"):
-        os.mkfifo(tmp_path / name)
+    make_pipes(tmp_path, "reached", "never")
     once = HELD.replace("if agent and", 'if agent and not os.path.exists(os.path.join(FOLDER, "killed")) and')
     agent = run(nodes, tmp_path, once, "--labels", '{"kind": "cpu"}')
     with open(tmp_path / "reached") as reached:
@@ -259,8 +262,7 @@ BROKEN_OFF = """
 
 
 def test_an_epoch_that_is_broken_off_ends_its_workers_and_the_next_one_has_others(nodes, tmp_path):
-    for name in ("alive", "never"):
-        os.mkfifo(tmp_path / name)
+    make_pipes(tmp_path, "alive", "never")
     agent = run(nodes, tmp_path, BROKEN_OFF, "--labels", '{"kind": "cpu"}')
     output, agents = finished(nodes, agent)
     assert "ROWS 2400 EQUAL True" in output, output
@@ -330,8 +332,7 @@ CLAIMED = """
 
 
 def test_function_workers_make_way_for_a_run_that_claims_their_cpus(nodes, tmp_path):
-    for name in ("reached", "never"):
-        os.mkfifo(tmp_path / name)
+    make_pipes(tmp_path, "reached", "never")
     agent = run(nodes, tmp_path, CLAIMED, "--labels", '{"kind": "cpu"}')
     output, agents = finished(nodes, agent)
     assert "CLAIMED" in output
@@ -372,7 +373,7 @@ SHARED = """
 
 
 def test_two_machines_that_read_share_the_cpus_of_a_third_one(nodes, tmp_path):
-    os.mkfifo(tmp_path / "gate")
+    make_pipes(tmp_path, "gate")
     code = (FUNCTIONS + SHARED).replace("    wait_for_nodes(2)\n", "").replace("FOLDER", repr(str(tmp_path)))
     nodes.start(code)
     assert nodes.agent().join() == "node-1"

@@ -30,11 +30,11 @@ _PLAIN = {
 
 
 class View(NamedTuple):
-    """How numpy views a column's values as they lie.
+    """How numpy views a column of numbers or bools, or of tensors of them, as they lie.
 
     Attributes:
-        dtype: Numpy's.
-        nodes: The arrays that must have no null.
+        dtype: Numpy's. Bools lie in bits.
+        nodes: The array, and that of its values if it is another one: both must have no null.
         buffer: That of the values.
         row: Values of a row.
         shape: Of a row of tensors; empty for numbers.
@@ -52,10 +52,11 @@ class View(NamedTuple):
         import numpy as np
 
         kind, shape = column["type"], tuple(column["shape"])
-        if kind not in _PLAIN:
+        name = "bool" if kind == "bool" else _PLAIN.get(kind)
+        if name is None:
             return None
         nodes, values = ((node, node + 1), buffer + 2) if shape else ((node,), buffer + 1)
-        return cls(np.dtype(_PLAIN[kind]), nodes, values, math.prod(shape), shape)
+        return cls(np.dtype(name), nodes, values, math.prod(shape), shape)
 
 
 class Layout:
@@ -96,8 +97,7 @@ class Layout:
 
     def is_plain(self, index: int) -> bool:
         """Whether numpy can view a column's values as they lie."""
-        kind = self.columns[index]["type"]
-        return kind == "bool" or kind in _PLAIN
+        return self.views[index] is not None
 
     def variable_tensors(self, index: int) -> str | None:
         """The name in numpy of the values of a column of tensors whose shapes may differ; None for
@@ -170,27 +170,17 @@ class Batch:
         import numpy as np
 
         view = self._layout.views[index]
-        if view is None:
-            return self._viewed_otherwise(index, nodes, buffers)
-        for node in view.nodes:
-            if nodes[node][1]:
-                return self._viewed_otherwise(index, nodes, buffers)
+        if view is None or nodes[view.nodes[0]][1] or nodes[view.nodes[-1]][1]:
+            alike = self._alike(index, nodes, buffers)
+            return as_numpy(self.to_arrow().column(index)) if alike is None else alike
         count = self.rows * view.row
         offset = buffers[view.buffer][0]
+        if view.dtype.kind == "b":
+            return self._bits(offset, (self.rows, *view.shape))
         if not count or not offset:
             return np.empty((self.rows, *view.shape), view.dtype)
         values = np.frombuffer(self._core, view.dtype, count, offset)
         return values.reshape(self.rows, *view.shape) if view.shape else values
-
-    def _viewed_otherwise(self, index: int, nodes: list[tuple[int, int]], buffers: list[tuple[int, int]]) -> np.ndarray:
-        """A column of bools, with nulls, or of what numpy does not view as it lies."""
-        column = self._layout.columns[index]
-        node, buffer = self._layout.places[index]
-        tensor = bool(column["shape"])
-        if column["type"] == "bool" and not nodes[node][1] and not (tensor and nodes[node + 1][1]):
-            return self._bits(buffers[buffer + (2 if tensor else 1)][0], (self.rows, *column["shape"]))
-        alike = self._alike(index, nodes, buffers)
-        return as_numpy(self.to_arrow().column(index)) if alike is None else alike
 
     def _alike(self, index: int, nodes: list[tuple[int, int]], buffers: list[tuple[int, int]]) -> np.ndarray | None:
         """A view of lists, or of tensors whose shapes may differ, as one array; None where they

@@ -16,10 +16,6 @@ if TYPE_CHECKING:
     import torch
 
 
-#: Numpy's kinds of types that are tensors.
-_NUMBERS = "biufc"
-
-
 class TorchBatches:
     """Makes tensors of batches; see :meth:`headway.data.DataIterator.iter_torch_batches`.
 
@@ -43,8 +39,8 @@ class TorchBatches:
         self._dtypes = _checked_dtypes(dtypes)
         self._device = _device(device)
         self._pins = pin_memory and torch.cuda.is_available()
-        #: Whether tensors are the arrays' memory.
-        self._as_they_are = dtypes is None and self._device.type == "cpu" and not self._pins
+        #: Whether tensors are where they are to be.
+        self._stay = self._device.type == "cpu" and not self._pins
 
     def __call__(self, batch: Batch) -> Any:
         """The batch's tensors by column; or what ``collate_fn`` makes of it, with its tensors
@@ -52,12 +48,8 @@ class TorchBatches:
         """
         if self._collate is not None:
             return self._moved(self._collate(batch.as_format(self._format)))
-        import torch
-
-        columns = batch.to_numpy()
-        if self._as_they_are and all(column.dtype.kind in _NUMBERS for column in columns.values()):
-            return {name: torch.from_numpy(column) for name, column in columns.items()}
-        return {name: self._moved(self._tensor(name, column)) for name, column in columns.items()}
+        tensors = {name: self._tensor(name, column) for name, column in batch.to_numpy().items()}
+        return tensors if self._stay else self._moved(tensors)
 
     def _tensor(self, name: str, column: np.ndarray) -> torch.Tensor:
         import torch
@@ -75,7 +67,7 @@ class TorchBatches:
         import torch
 
         if isinstance(value, torch.Tensor):
-            if self._device.type == "cpu" and not self._pins:
+            if self._stay:
                 return value
             pinned = value.pin_memory() if self._pins and value.device.type == "cpu" else value
             return pinned.to(self._device, non_blocking=self._pins)
