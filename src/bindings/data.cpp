@@ -13,7 +13,11 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
+#include <span>
 
 namespace headway::bindings {
 
@@ -184,6 +188,25 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> buffers_of(const PyBatch& s
   return buffers;
 }
 
+constexpr std::int64_t not_viewed = -1;
+
+/// `places` has three 32-bit numbers a column: its array, that of its values, and their buffer.
+nb::list offsets_of(const PyBatch& self, const nb::bytes& places) {
+  const std::span nodes = self.batch->nodes();
+  const std::span buffers = self.batch->buffers();
+  const auto* at = static_cast<const char*>(places.data());
+  nb::list offsets;
+  for (const char* const end = at + places.size() / 12 * 12; at != end; at += 12) {
+    std::array<std::uint32_t, 3> place{};
+    std::memcpy(place.data(), at, sizeof(place));
+    const auto [array, values, buffer] = place;
+    const bool known = array < nodes.size() && values < nodes.size() && buffer < buffers.size();
+    const bool viewed = known && nodes[array].null_count == 0 && nodes[values].null_count == 0;
+    offsets.append(viewed ? static_cast<std::int64_t>(buffers[buffer].offset) : not_viewed);
+  }
+  return offsets;
+}
+
 /// The buffer protocol: each view keeps the batch.
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   const std::span<std::byte> memory = nb::inst_ptr<PyBatch>(nb::handle(self))->batch->memory();
@@ -266,6 +289,10 @@ void bind_batch(nb::module_& module) {
       .def_prop_ro("nodes", &nodes_of, "(length, null count) of each array, depth first.")
       // Keeps the GIL: fields.
       .def_prop_ro("buffers", &buffers_of, "(offset, size) of each buffer; offset 0: there is none.")
+      // Keeps the GIL: fields.
+      .def("offsets", &offsets_of, nb::arg("places"),
+           "Where the values of columns without nulls begin; 0: there are none, -1: a column has nulls, or no place in "
+           "the batch. `places` has three 32-bit numbers a column: its node, that of its values, and their buffer.")
       // Keeps the GIL: fields.
       .def_prop_ro(
           "place", [](const PyBatch& self) { return self.batch->place(); }, "Where the stream is after this batch.");

@@ -67,7 +67,7 @@ Flow::Flow(Engine& engine, std::shared_ptr<const PlanInput> input, feed::Consump
       members_(std::move(members)),
       gauges_(std::move(gauges)),
       events_(std::move(events)),
-      wanted_(wanted) {}
+      demand_(std::make_shared<Demand>(wanted)) {}
 
 Result<std::unique_ptr<Flow>> Flow::start(Engine& engine, std::shared_ptr<const PlanInput> input,
                                           feed::Consumption consumption, std::vector<Member> members,
@@ -99,14 +99,14 @@ void Flow::stop() {
 bool Flow::want() {
   const std::lock_guard lock(mutex_);
   if (failed_) return false;
-  wanted_ = true;
+  demand_->come();
   changed_.notify_all();
   return true;
 }
 
 arrow::Status Flow::wait_until_wanted() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return wanted_ || stopped_; });
+  changed_.wait(lock, [this] { return demand_->is_there() || stopped_; });
   return stopped_ ? arrow::Status::Cancelled("the stream was closed") : arrow::Status::OK();
 }
 
@@ -126,7 +126,7 @@ bool Flow::run() {
 void Flow::fail(const arrow::Status& status) {
   {
     const std::lock_guard lock(mutex_);
-    failed_ = !wanted_;
+    failed_ = !demand_->is_there();
     if (failed_) return;
   }
   for (const Member& member : members_) member.outlet->send(failure_frame(status));
@@ -180,7 +180,7 @@ arrow::Status Flow::deal_epoch() {
   config.epoch = cursor.epoch;
   config.first_window = cursor.window;
   config.shuffle_window_rows = consumption_.shuffle_window_rows;
-  if (!wanted_) config.is_wanted = [this] { return wanted_.load(); };
+  config.demand = demand_;
   config.on_read = events_.on_read;
   config.lanes = cursor.lanes;
   config.shares = shares_of(consumption_, members_);

@@ -2,11 +2,11 @@
 
 #include "data/cursor.hpp"
 #include "feed/feed_messages.hpp"
+#include "flow/demand.hpp"
 #include "flow/engine.hpp"
 #include "flow/plan_builder.hpp"
 #include "flow/row_dealer.hpp"
 
-#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -19,7 +19,8 @@ namespace headway::flow {
 
 /// What a flow reports, from its threads. Neither call waits.
 struct FlowEvents {
-  /// All rows that are wanted were read, though not dealt yet. Once or more often.
+  /// All rows that are wanted were read, or a thread has none left to read. They need not have been
+  /// dealt. Once or more often.
   std::function<void()> on_read;
   /// The last thing that the flow does. `whole`: its clients have had all rows, or will have.
   std::function<void(bool whole)> on_end;
@@ -67,8 +68,8 @@ class Flow {
   const FlowEvents events_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::atomic<bool> wanted_;
-  Stage* stage_ = nullptr;  ///< While it runs.
+  const std::shared_ptr<Demand> demand_;  ///< Of its clients. Comes with `mutex_` held.
+  Stage* stage_ = nullptr;                ///< While it runs.
   bool stopped_ = false;
   bool failed_ = false;  ///< Before it was wanted.
   std::thread thread_;

@@ -32,15 +32,17 @@ ParallelStage::ParallelStage(Budget& budget, ParallelLimits limits, std::shared_
       schema_(std::move(schema)),
       next_item_(std::move(next_item)),
       on_stop_(std::move(on_stop)) {
-  if (!limits_.others.tell) return;
-  limits_.others.tell(this, [this] {
+  const auto changed = [this] {
     const std::lock_guard lock(mutex_);
-    others_changed_ = true;
+    limits_changed_ = true;
     rows_came_.notify_all();
-  });
+  };
+  if (limits_.demand) limits_.demand->tell(this, changed);
+  if (limits_.others.tell) limits_.others.tell(this, changed);
 }
 
 ParallelStage::~ParallelStage() {
+  if (limits_.demand) limits_.demand->tell(this, nullptr);
   if (limits_.others.tell) limits_.others.tell(this, nullptr);
   stop();
   for (std::thread& thread : threads_) thread.join();
@@ -82,15 +84,18 @@ std::shared_ptr<Credit> ParallelStage::counted(Credit credit) const {
 }
 
 std::size_t ParallelStage::items_ahead() const {
-  return limits_.is_wanted && !limits_.is_wanted() ? 1 : limits_.items_ahead + others();
+  return limits_.demand && !limits_.demand->is_there() ? 1 : limits_.items_ahead + others();
 }
 
 /// With the mutex held.
-void ParallelStage::tell_if_worked() {
-  const auto is_done = [](const auto& each) { return each->done && each->status.ok(); };
-  if (!limits_.on_worked || !no_more_items_ || worked_ || !std::ranges::all_of(running_, is_done)) return;
-  worked_ = true;
-  limits_.on_worked();
+void ParallelStage::tell_if_idle() {
+  if (!limits_.on_idle || !no_more_items_ || told_idle_) return;
+  const auto is_done = [](const auto& each) { return each->done; };
+  const auto is_taken = [](const auto& each) { return each->taken && each->status.ok(); };
+  if (idle_ == 0 && !std::ranges::all_of(running_, is_done)) return;
+  if (!std::ranges::all_of(running_, is_taken)) return;
+  told_idle_ = true;
+  limits_.on_idle();
 }
 
 arrow::Status ParallelStage::begin_items() {
@@ -119,7 +124,7 @@ arrow::Status ParallelStage::begin_all_items() {
       if (!waiting_) {
         const std::lock_guard lock(mutex_);
         no_more_items_ = true;
-        tell_if_worked();
+        tell_if_idle();
         return arrow::Status::OK();
       }
     }
@@ -174,6 +179,7 @@ void ParallelStage::work() {
     if (found == running_.end()) {
       count_idle();
       ++idle_;
+      tell_if_idle();
       something_to_do_.wait(lock);
       count_idle();
       --idle_;
@@ -196,7 +202,7 @@ void ParallelStage::work() {
     lock.lock();
     running.status = at(status, running.item.where);
     running.done = true;
-    tell_if_worked();
+    tell_if_idle();
     rows_came_.notify_all();
   }
 }
@@ -265,8 +271,8 @@ arrow::Result<std::shared_ptr<ParallelStage::Running>> ParallelStage::await_fron
     std::shared_ptr<Running> front = running_.front();
     front->turn.awaited = true;
     const auto has_come = [&] { return stopped_ || front->done || !front->rows.empty(); };
-    rows_came_.wait(lock, [&] { return has_come() || others_changed_; });
-    others_changed_ = false;
+    rows_came_.wait(lock, [&] { return has_come() || limits_changed_; });
+    limits_changed_ = false;
     if (has_come()) return front;
   }
 }

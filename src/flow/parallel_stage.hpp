@@ -1,5 +1,6 @@
 #pragma once
 
+#include "flow/demand.hpp"
 #include "flow/errored_units.hpp"
 #include "flow/item_turn.hpp"
 #include "flow/stage.hpp"
@@ -44,12 +45,12 @@ struct ParallelLimits {
   std::size_t threads = 1;
   /// How many items may be under way or wait for those before them.
   std::size_t items_ahead = 4;
-  /// Until it is true, one item at a time is under way. Unset: it is true.
-  std::function<bool()> is_wanted = nullptr;
+  /// Until it is there, one item at a time is under way. Null: it is there.
+  std::shared_ptr<Demand> demand = nullptr;
   OtherThreads others = {};
-  /// Called once, by any thread, when all items have been worked on, without an error. May be
-  /// unset. Does not wait.
-  std::function<void()> on_worked = nullptr;
+  /// Called once, by any thread, when no item is left for a thread that has none, and no item has
+  /// failed. May be unset. Does not wait.
+  std::function<void()> on_idle = nullptr;
   /// Which items may fail; the rows that one has made before stay. Null: none.
   std::shared_ptr<ErroredUnits> errored = nullptr;
 };
@@ -103,7 +104,7 @@ class ParallelStage : public Stage {
   bool lacks_thread() const;
   void start_thread();
   void work();
-  void tell_if_worked();
+  void tell_if_idle();
   arrow::Status put(Running& running, std::shared_ptr<arrow::RecordBatch> rows);
   bool has_credit(Running& running, std::int64_t bytes, bool in_any_case = false);
   bool await(std::unique_lock<std::mutex>& lock, const Running& running, const std::function<bool()>& may_go);
@@ -128,8 +129,8 @@ class ParallelStage : public Stage {
   std::condition_variable rows_left_;        ///< For items whose rows wait.
   std::deque<std::shared_ptr<Running>> running_;
   bool stopped_ = false;
-  bool others_changed_ = false;
-  bool worked_ = false;  ///< `on_worked` was called.
+  bool limits_changed_ = false;
+  bool told_idle_ = false;  ///< `on_idle` was called.
   std::size_t idle_ = 0;
   std::optional<StageGauge::Doing> idle_for_;  ///< Why threads have no item; unset: none is left.
   SteadyTime idle_since_{};                    ///< That is counted.

@@ -171,8 +171,8 @@ arrow::Result<std::unique_ptr<Stage>> PlanBuilder::stage_of(Built built) {
   if (order->lanes() > 1) {
     stage = lanes_stage(std::move(chain), order, std::move(schema));
   } else {
-    ParallelLimits limits{engine_.threads(), 2 * engine_.threads() + 2, config_.is_wanted, others()};
-    if (positions_) limits.on_worked = config_.on_read;
+    ParallelLimits limits{engine_.threads(), 2 * engine_.threads() + 2, config_.demand, others()};
+    if (positions_) limits.on_idle = config_.on_read;
     limits.errored = errored_;
     const PartRange parts = parts_of_lane(*order, 0, positions_ ? config_.first_window : 0);
     stage = read_units(engine_.budget(), std::move(limits), *chain, order, parts, std::move(schema), gauges_);
@@ -194,7 +194,7 @@ std::unique_ptr<Stage> PlanBuilder::lanes_stage(std::shared_ptr<const UnitChain>
   const int lanes_here = std::max(order->lanes() * ranks / config_.shares.world_size, 1);
   const auto stages = static_cast<std::size_t>(lanes_here);
   const std::size_t threads = std::max<std::size_t>(engine_.threads() / stages, 1);
-  ParallelLimits limits{threads, 2 * threads + 2, config_.is_wanted, others(stages)};
+  ParallelLimits limits{threads, 2 * threads + 2, config_.demand, others(stages)};
   limits.errored = errored_;
   const bool shuffles = order->config().permutes_rows;
   auto read_lane = [chain = std::move(chain), order, schema, limits, shuffles, gauges = gauges_, &engine = engine_](

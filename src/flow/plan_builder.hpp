@@ -3,6 +3,7 @@
 #include "data/epoch_order.hpp"
 #include "data/plan.hpp"
 #include "data/rounds.hpp"
+#include "flow/demand.hpp"
 #include "flow/engine.hpp"
 #include "flow/errored_units.hpp"
 #include "flow/flow_gauges.hpp"
@@ -44,9 +45,9 @@ struct EpochConfig {
   /// Rows are shuffled in windows of so many.
   std::optional<std::int64_t> shuffle_window_rows;
   std::int64_t window_bytes = data::default_window_bytes;
-  /// Until it is true, units are read one at a time. Unset: it is true.
-  std::function<bool()> is_wanted = nullptr;
-  /// Called once when all units have been read, by any thread; only for plans with positions.
+  /// Until it is there, units are read one at a time. Null: it is there.
+  std::shared_ptr<Demand> demand = nullptr;
+  /// Called once when no unit is left to begin, by any thread; only for plans with positions.
   std::function<void()> on_read = nullptr;
   /// Into how many lanes the rows are cut, where the plan allows that; the stage gives the rows of
   /// `shares` then, from `rows_before` on.

@@ -60,6 +60,39 @@ BOOST_AUTO_TEST_CASE(rows_come_in_the_order_of_items_though_later_ones_are_ready
   BOOST_TEST(budget.taken() == 0);
 }
 
+BOOST_AUTO_TEST_CASE(a_demand_that_comes_while_an_item_is_worked_on_begins_the_others) {
+  Budget budget(1000);
+  const auto demand = std::make_shared<Demand>(false);
+  ParallelLimits limits = three_threads;
+  limits.demand = demand;
+  std::promise<void> first_began;
+  std::promise<void> second_began;
+  ParallelStage stage(budget, limits, nullptr, items(2, [&](int number, const ItemSink& sink) {
+                        (number == 0 ? first_began : second_began).set_value();
+                        // The first item cannot be done before the second one has begun.
+                        if (number == 0) second_began.get_future().wait();
+                        return sink(row_of(number));
+                      }));
+  std::thread client([&] {
+    first_began.get_future().wait();
+    demand->come();
+  });
+  BOOST_TEST(values_of(stage) == (std::vector<int>{0, 1}), boost::test_tools::per_element());
+  client.join();
+}
+
+BOOST_AUTO_TEST_CASE(a_thread_without_work_is_told_while_the_last_item_is_worked_on) {
+  Budget budget(1000);
+  ParallelLimits limits{2, 6};
+  std::promise<void> told;
+  limits.on_idle = [&] { told.set_value(); };
+  ParallelStage stage(budget, limits, nullptr, items(2, [&](int number, const ItemSink& sink) {
+                        if (number == 1) told.get_future().wait();
+                        return sink(row_of(number));
+                      }));
+  BOOST_TEST(values_of(stage) == (std::vector<int>{0, 1}), boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(without_credit_one_item_is_under_way_all_the_same) {
   Budget budget(50);
   ParallelStage stage(budget, three_threads, nullptr,
@@ -93,9 +126,8 @@ BOOST_AUTO_TEST_CASE(items_that_make_more_than_was_thought_have_credit_for_it_or
 
 BOOST_AUTO_TEST_CASE(before_it_is_wanted_one_item_at_a_time_is_under_way) {
   Budget budget(1000);
-  std::atomic<bool> wanted = false;
   ParallelLimits limits = three_threads;
-  limits.is_wanted = [&] { return wanted.load(); };
+  limits.demand = std::make_shared<Demand>(false);
   ParallelStage stage(budget, limits, nullptr,
                       items(5, [](int number, const ItemSink& sink) { return sink(row_of(number)); }));
   for (int number = 0; number < 2; ++number) {
@@ -104,7 +136,7 @@ BOOST_AUTO_TEST_CASE(before_it_is_wanted_one_item_at_a_time_is_under_way) {
     BOOST_TEST(value_of(*chunk->rows) == number);
   }
   BOOST_TEST(budget.peak() <= 200);  // Beside the one under way the chunk in hand.
-  wanted = true;
+  limits.demand->come();
   const auto third = stage.next().ValueOrDie();
   BOOST_TEST(budget.peak() >= 300);
   std::vector<int> rest = values_of(stage);
@@ -112,11 +144,11 @@ BOOST_AUTO_TEST_CASE(before_it_is_wanted_one_item_at_a_time_is_under_way) {
   BOOST_TEST(rest == (std::vector<int>{2, 3, 4}), boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(it_tells_once_that_all_items_are_worked_on_before_their_rows_are_taken) {
+BOOST_AUTO_TEST_CASE(it_tells_once_that_no_item_is_left_before_their_rows_are_taken) {
   Budget budget(1000);
   std::promise<void> worked;
   ParallelLimits limits = three_threads;
-  limits.on_worked = [&] { worked.set_value(); };  // A second call would throw.
+  limits.on_idle = [&] { worked.set_value(); };  // A second call would throw.
   ParallelStage stage(budget, limits, nullptr,
                       items(3, [](int number, const ItemSink& sink) { return sink(row_of(number)); }));
   const auto first = stage.next().ValueOrDie();
@@ -125,11 +157,11 @@ BOOST_AUTO_TEST_CASE(it_tells_once_that_all_items_are_worked_on_before_their_row
   BOOST_TEST(values_of(stage) == (std::vector<int>{1, 2}), boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(after_a_failure_it_does_not_tell_that_all_items_are_worked_on) {
+BOOST_AUTO_TEST_CASE(after_a_failure_it_does_not_tell_that_no_item_is_left) {
   Budget budget(1000);
   std::atomic<bool> told = false;
   ParallelLimits limits = three_threads;
-  limits.on_worked = [&] { told = true; };
+  limits.on_idle = [&] { told = true; };
   {
     ParallelStage stage(budget, limits, nullptr,
                         items(1, [](int, const ItemSink&) { return arrow::Status::Invalid("bad"); }));

@@ -6,6 +6,7 @@ import atexit
 import functools
 import json
 import math
+from array import array
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,20 +29,23 @@ _PLAIN = {
     **{f"duration[{unit}]": f"timedelta64[{unit}]" for unit in ("s", "ms", "us", "ns")},
 }
 
+#: The place of a column that has no view.
+_NOWHERE = 2**32 - 1
+
 
 class View(NamedTuple):
     """How numpy views a column of numbers or bools, or of tensors of them, as they lie.
 
     Attributes:
         dtype: Numpy's. Bools lie in bits.
-        nodes: The array, and that of its values if it is another one: both must have no null.
+        nodes: The array, and that of its values, which may be the same: both must have no null.
         buffer: That of the values.
         row: Values of a row.
         shape: Of a row of tensors; empty for numbers.
     """
 
     dtype: np.dtype[Any]
-    nodes: tuple[int, ...]
+    nodes: tuple[int, int]
     buffer: int
     row: int
     shape: tuple[int, ...]
@@ -55,7 +59,7 @@ class View(NamedTuple):
         name = "bool" if kind == "bool" else _PLAIN.get(kind)
         if name is None:
             return None
-        nodes, values = ((node, node + 1), buffer + 2) if shape else ((node,), buffer + 1)
+        nodes, values = ((node, node + 1), buffer + 2) if shape else ((node, node), buffer + 1)
         return cls(np.dtype(name), nodes, values, math.prod(shape), shape)
 
 
@@ -66,6 +70,8 @@ class Layout:
         names: The columns' names.
         columns: Name, type and shape of each column.
         places: For each column its first node, and its first buffer.
+        value_places: For each column the nodes and the buffer of its view, as a batch's ``offsets`` wants
+            them.
     """
 
     def __init__(self, core: Any):
@@ -85,6 +91,10 @@ class Layout:
             self.views.append(View.of(column, node, buffer))
             nodes, buffers = self._size(index, column)
             node, buffer = node + nodes, buffer + buffers
+
+        self.value_places = array("I", [each for view in self.views for each in _value_place(view)]).tobytes()
+        #: For each column of numbers their type; None: its values are no array as they lie.
+        self.flat = [view.dtype if view and not view.shape and view.dtype.kind != "b" else None for view in self.views]
 
     @property
     def schema(self) -> pa.Schema:
@@ -163,18 +173,25 @@ class Batch:
         """Arrays by column. A tensor's, and a list's whose rows are equally long, have more
         dimensions.
         """
-        nodes, buffers = self._core.nodes, self._core.buffers
-        return {name: self._column(index, nodes, buffers) for index, name in enumerate(self._layout.names)}
+        import numpy as np
 
-    def _column(self, index: int, nodes: list[tuple[int, int]], buffers: list[tuple[int, int]]) -> np.ndarray:
+        core, rows, layout, view = self._core, self.rows, self._layout, np.frombuffer
+        columns = zip(layout.names, layout.flat, core.offsets(layout.value_places), strict=True)
+        return {
+            name: view(core, dtype, rows, offset)
+            if dtype is not None and offset > 0 and rows
+            else self._column(index, offset)
+            for index, (name, dtype, offset) in enumerate(columns)
+        }
+
+    def _column(self, index: int, offset: int) -> np.ndarray:
         import numpy as np
 
         view = self._layout.views[index]
-        if view is None or nodes[view.nodes[0]][1] or nodes[view.nodes[-1]][1]:
-            alike = self._alike(index, nodes, buffers)
+        if view is None or offset < 0:
+            alike = self._alike(index, self._core.nodes, self._core.buffers)
             return as_numpy(self.to_arrow().column(index)) if alike is None else alike
         count = self.rows * view.row
-        offset = buffers[view.buffer][0]
         if view.dtype.kind == "b":
             return self._bits(offset, (self.rows, *view.shape))
         if not count or not offset:
@@ -246,6 +263,10 @@ class Batch:
         names = self.names
         for values in zip(*columns, strict=True):
             yield dict(zip(names, values, strict=True))
+
+
+def _value_place(view: View | None) -> tuple[int, int, int]:
+    return (_NOWHERE, _NOWHERE, _NOWHERE) if view is None else (*view.nodes, view.buffer)
 
 
 def _size_of(kind: Any) -> tuple[int, int]:

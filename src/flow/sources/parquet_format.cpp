@@ -166,10 +166,12 @@ class ParquetFormat : public FileFormat {
       bool whole, arrow::MemoryPool* pool) {
     parquet::ReaderProperties bytes(arrow::default_memory_pool());
     parquet::ArrowReaderProperties values(/*use_threads=*/false);
-    // Requests for remote ranges are joined; a local file is read column by column.
-    values.set_pre_buffer(whole && is_remote(file.location));
+    // Requests for remote ranges are joined. A local file is read column by column, in pieces that
+    // stay in the processor's cache until they are decompressed.
+    const bool joined = whole && is_remote(file.location);
+    values.set_pre_buffer(joined);
     values.set_batch_size(rows_of_a_part);
-    if (!whole) bytes.enable_buffered_stream();
+    if (!joined) bytes.enable_buffered_stream();
     parquet::arrow::FileReaderBuilder builder;
     ARROW_RETURN_NOT_OK(builder.Open(opened, bytes, metadata));
     return builder.memory_pool(pool)->properties(values)->Build();
