@@ -1,6 +1,7 @@
 #include "flow/combined_stages.hpp"
 
 #include "flow/batch_bytes.hpp"
+#include "flow/same_columns.hpp"
 
 #include <algorithm>
 
@@ -8,6 +9,11 @@ namespace headway::flow {
 namespace {
 
 using Rows = std::shared_ptr<arrow::RecordBatch>;
+
+/// Of the first of several inputs with the same columns; null if only rows show it.
+std::shared_ptr<arrow::Schema> common_schema(const std::shared_ptr<arrow::Schema>& first) {
+  return first == nullptr ? nullptr : with_nulls(*first);
+}
 
 /// Over one other stage.
 class OverOne : public Stage {
@@ -55,18 +61,15 @@ class ConcatenatedStage : public Stage {
       chunk->unit = units_;
       chunk->window = 0;
       if (chunk->rows == nullptr) return chunk;
-      if (schema_ == nullptr) schema_ = chunk->rows->schema();
-      if (!schema_->Equals(*chunk->rows->schema(), false)) {
-        return arrow::Status::Invalid("union: input ", at_,
-                                      " has other columns than those before: ", chunk->rows->schema()->ToString(),
-                                      " instead of ", schema_->ToString());
-      }
+      if (schema_ == nullptr) schema_ = with_nulls(*chunk->rows->schema());
+      ARROW_ASSIGN_OR_RAISE(chunk->rows,
+                            with_columns_of(chunk->rows, schema_, "union: data set " + std::to_string(at_ + 1)));
       return chunk;
     }
     return std::nullopt;
   }
 
-  std::shared_ptr<arrow::Schema> schema() const override { return inputs_.front()->schema(); }
+  std::shared_ptr<arrow::Schema> schema() const override { return common_schema(inputs_.front()->schema()); }
   void stop() override {
     for (const auto& input : inputs_) input->stop();
   }
@@ -195,17 +198,14 @@ class MixedStage : public Stage {
       chunk.rows = inputs_[*input].take(count);
       taken_[*input] += static_cast<double>(count) / mix_.weights[*input];
       chunk.unit = units_++;
-      if (schema_ == nullptr) schema_ = chunk.rows->schema();
-      if (!schema_->Equals(*chunk.rows->schema(), false)) {
-        return arrow::Status::Invalid("mix: input ", *input,
-                                      " has other columns than those before: ", chunk.rows->schema()->ToString(),
-                                      " instead of ", schema_->ToString());
-      }
+      if (schema_ == nullptr) schema_ = with_nulls(*chunk.rows->schema());
+      ARROW_ASSIGN_OR_RAISE(chunk.rows,
+                            with_columns_of(chunk.rows, schema_, "mix: data set " + std::to_string(*input + 1)));
       return chunk;
     }
   }
 
-  std::shared_ptr<arrow::Schema> schema() const override { return inputs_.front().stage().schema(); }
+  std::shared_ptr<arrow::Schema> schema() const override { return common_schema(inputs_.front().stage().schema()); }
   void stop() override {
     for (RowQueue& input : inputs_) input.stop();
   }

@@ -82,9 +82,13 @@ void Server::open(const std::shared_ptr<Session>& session, std::shared_ptr<const
     gathering.consumption_text = common_text(consumption);
     gathering.consumption = consumption;
   } else if (gathering.consumption_text != common_text(consumption) || hash_of(*gathering.input) != hash_of(*input)) {
-    return session->send(failure_frame(Error{
-        ErrorKind::invalid_argument, "the ranks do not read \"" + consumption.group +
-                                         "\" in the same way: data set and arguments must be equal on all ranks"}));
+    const Error failure{ErrorKind::invalid_argument,
+                        "the ranks do not read \"" + consumption.group +
+                            "\" in the same way: data set and arguments must be equal on all ranks"};
+    // Those that wait would wait forever.
+    for (const auto& [other, waiting] : gathering.members) waiting->send(failure_frame(failure));
+    gathering_.erase(found);
+    return session->send(failure_frame(failure));
   }
   if (!gathering.members.emplace(rank, session).second) {
     return session->send(failure_frame(Error{

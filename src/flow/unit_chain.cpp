@@ -1,5 +1,7 @@
 #include "flow/unit_chain.hpp"
 
+#include "flow/same_columns.hpp"
+
 #include <algorithm>
 
 namespace headway::flow {
@@ -78,6 +80,22 @@ std::vector<data::UnitSize> unit_sizes(const UnitChain& chain) {
   return sizes;
 }
 
+/// Gives rows of one input of several on with the columns that all have; as they are without.
+static ItemSink with_common_columns(const std::shared_ptr<arrow::Schema>& schema, const ItemSink& sink) {
+  if (schema == nullptr) return sink;
+  return [schema, &sink](const std::shared_ptr<arrow::RecordBatch>& rows) -> arrow::Status {
+    if (rows == nullptr) return sink(rows);
+    ARROW_ASSIGN_OR_RAISE(const auto same, with_columns_of(rows, schema, "union: a data set"));
+    return sink(same);
+  };
+}
+
+/// A leaf in messages.
+static std::string union_input(const UnitChain& chain, const std::shared_ptr<const Leaf>& leaf) {
+  const auto found = std::find(chain.leaves.begin(), chain.leaves.end(), leaf);
+  return "union: data set " + std::to_string(found - chain.leaves.begin() + 1);
+}
+
 arrow::Result<std::shared_ptr<arrow::Schema>> schema_of(const UnitChain& chain) {
   std::shared_ptr<arrow::Schema> schema;
   for (const auto& leaf : chain.leaves) {
@@ -89,11 +107,8 @@ arrow::Result<std::shared_ptr<arrow::Schema>> schema_of(const UnitChain& chain) 
     }
     ARROW_ASSIGN_OR_RAISE(own, schema_after(leaf->steps, std::move(own)));
     if (own == nullptr) return own;
-    if (schema == nullptr) schema = own;
-    if (!schema->Equals(*own, false)) {
-      return arrow::Status::Invalid("union: the inputs have different columns: ", schema->ToString(), " and ",
-                                    own->ToString());
-    }
+    if (schema == nullptr) schema = chain.leaves.size() > 1 ? with_nulls(*own) : own;
+    ARROW_RETURN_NOT_OK(check_same_columns(*own, *schema, union_input(chain, leaf)));
   }
   return schema;
 }
@@ -109,7 +124,9 @@ std::unique_ptr<Stage> read_units(Budget& budget, ParallelLimits limits, const U
                                   std::shared_ptr<const data::EpochOrder> order, PartRange parts,
                                   std::shared_ptr<arrow::Schema> schema, const std::shared_ptr<FlowGauges>& gauges) {
   auto units = std::make_shared<const std::vector<LeafUnit>>(units_of(chain));
-  auto next = [units, order, at = parts.first, parts, &budget, gauges]() mutable -> arrow::Result<std::optional<Item>> {
+  const std::shared_ptr<arrow::Schema> common = chain.leaves.size() > 1 ? schema : nullptr;
+  auto next = [units, order, common, at = parts.first, parts, &budget,
+               gauges]() mutable -> arrow::Result<std::optional<Item>> {
     if (at >= parts.end) return std::nullopt;
     const data::UnitPart& part = order->parts()[at];
     const LeafUnit& from = (*units)[part.unit];
@@ -127,7 +144,8 @@ std::unique_ptr<Stage> read_units(Budget& budget, ParallelLimits limits, const U
     item.window = part.window;
     item.unit = part.unit;
     const std::int64_t rows = order->lanes() > 1 ? from.unit->rows : -1;
-    item.work = [from, place, part, rows, &budget, gauges](const ItemSink& sink) {
+    item.work = [from, place, part, rows, common, &budget, gauges](const ItemSink& sink_of_item) {
+      const ItemSink sink = with_common_columns(common, sink_of_item);
       if (rows < 0) return read_unit_through(from, place, budget.pool(), sink, *gauges);
       PartSink of_part(part, sink);
       const ItemSink put = [&](const std::shared_ptr<arrow::RecordBatch>& batch) { return of_part.put(batch); };

@@ -315,7 +315,8 @@ def test_an_epoch_that_is_left_is_behind(parquet):
     iterator = data.read_parquet(parquet, columns=["id"]).iterator()
     for _ in iterator.iter_batches(batch_size=50):
         break
-    assert iterator.state_dict() == {"version": 1, "epoch": 1, "cursor": None}
+    state = iterator.state_dict()
+    assert (state["epoch"], state["cursor"]) == (1, None)
 
 
 def test_statistics_and_plans_are_shown(parquet):

@@ -328,6 +328,9 @@ class Consume(ToTensorflow, DatasetPart):
         """For libraries that take Arrow's streams."""
         return self._table().__arrow_c_stream__(requested_schema)
 
+    def __bool__(self) -> bool:
+        return True  # Without it len() is asked.
+
     def __len__(self) -> int:
         raise AttributeError("a data set has no len(); use count(), which may have to read it")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,41 @@ class Resumed:
     """
 
     cursor: str
+
+
+@dataclass(frozen=True)
+class Share:
+    """Which part of the rows an iterator gives.
+
+    Attributes:
+        group: The name that those share who divide the rows; empty for all rows.
+        world_size: How many they are.
+        rank: Which one this is.
+        equal: Whether all get the same number of rows; at most ``world_size - 1`` are dropped.
+        clients_here: How many of them are on this machine; 0: all.
+        lanes: Into how many parts an epoch is cut, of which each machine reads its own.
+    """
+
+    group: str = ""
+    world_size: int = 1
+    rank: int = 0
+    equal: bool = False
+    clients_here: int = 0
+    lanes: int = 1
+
+
+class Epochs:
+    """An iterable whose every iteration is one more epoch.
+
+    Args:
+        begin: Starts the iteration.
+    """
+
+    def __init__(self, begin: Callable[[], Iterator[Any]]):
+        self._begin = begin
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._begin()
 
 
 def lanes_for(machines: int) -> int:

@@ -39,6 +39,10 @@ class StringNamespace(Namespace[_E]):
         """Its length in letters."""
         return self._call("utf8_length")
 
+    def byte_len(self) -> _E:
+        """Its length in bytes."""
+        return self._call("binary_length")
+
     def upper(self) -> _E:
         """In capital letters."""
         return self._call("utf8_upper")
@@ -95,6 +99,8 @@ class StringNamespace(Namespace[_E]):
         """Whether something in it matches a regular expression."""
         return self._matched("match_substring_regex", pattern, ignore_case)
 
+    match_regex = contains_regex
+
     def match(self, pattern: str, *, ignore_case: bool = False) -> _E:
         """Whether it is like an SQL pattern with ``%`` and ``_``."""
         return self._matched("match_like", pattern, ignore_case)
@@ -136,14 +142,14 @@ class StringNamespace(Namespace[_E]):
         """The letters from ``start`` to ``stop``, each ``step``-th of them."""
         return self._call("utf8_slice_codeunits", **_cut(start, stop, step))
 
-    def pad(self, width: int, padding: str = " ", side: str = "right") -> _E:
-        """Filled with ``padding`` to ``width`` letters, at ``"left"``, ``"right"`` or
+    def pad(self, width: int, fillchar: str = " ", side: str = "right") -> _E:
+        """Filled with ``fillchar`` to ``width`` letters, at ``"left"``, ``"right"`` or
         ``"both"``.
         """
         kernels = {"right": "utf8_rpad", "left": "utf8_lpad", "both": "utf8_center"}
         if check_str("side", side, '"left", "right" or "both"') not in kernels:
             raise ValueError(f'side is {side!r}; allowed: "left", "right" or "both"')
-        return self._padded(kernels[side], width, padding)
+        return self._padded(kernels[side], width, fillchar)
 
     def lpad(self, width: int, padding: str = " ") -> _E:
         """Filled with ``padding`` at its begin to ``width`` letters."""
@@ -281,9 +287,9 @@ class DatetimeNamespace(Namespace[_E]):
         """The second."""
         return self._call("second")
 
-    def strftime(self, format: str) -> _E:
+    def strftime(self, fmt: str) -> _E:
         """As text, in a format such as ``"%Y-%m-%d"``."""
-        return self._call("strftime", format=check_str("format", format, 'a format such as "%Y-%m-%d"'))
+        return self._call("strftime", format=check_str("fmt", fmt, 'a format such as "%Y-%m-%d"'))
 
     def floor(self, unit: str) -> _E:
         """The begin of its ``"day"``, ``"hour"`` and so on."""
@@ -345,9 +351,9 @@ class ArrayNamespace(Namespace[_E]):
 class StructNamespace(Namespace[_E]):
     """Fields of structs: ``col("user").struct["name"]``."""
 
-    def field(self, name: str) -> _E:
+    def field(self, field_name: str) -> _E:
         """The field of this name."""
-        return self._call("struct_field", name=check_str("name", name, "a field's name"))
+        return self._call("struct_field", name=check_str("field_name", field_name, "a field's name"))
 
     __getitem__ = field
 

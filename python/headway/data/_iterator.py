@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from headway import _core
@@ -14,49 +13,15 @@ from headway.data import _client, _epochs, _functions, _waits
 from headway.data._base import kept
 from headway.data._batch import Batch
 from headway.data._context import DataContext
+from headway.data._epochs import Epochs, Share
 from headway.data._plan import Plan
 from headway.data._schema import Schema
-from headway.data._seeds import check_seed
+from headway.data._seeds import check_seed, drawn
 from headway.data._tf_batches import ToTensorflow, tensors
 
 _STATE_VERSION = 1
 #: What a rank gets at a time where it asks for pieces as they are.
 _ROWS_OF_PIECE = 4096
-
-
-@dataclass(frozen=True)
-class Share:
-    """Which part of the rows an iterator gives.
-
-    Attributes:
-        group: The name that those share who divide the rows; empty for all rows.
-        world_size: How many they are.
-        rank: Which one this is.
-        equal: Whether all get the same number of rows; at most ``world_size - 1`` are dropped.
-        clients_here: How many of them are on this machine; 0: all.
-        lanes: Into how many parts an epoch is cut, of which each machine reads its own.
-    """
-
-    group: str = ""
-    world_size: int = 1
-    rank: int = 0
-    equal: bool = False
-    clients_here: int = 0
-    lanes: int = 1
-
-
-class Epochs:
-    """An iterable whose every iteration is one more epoch.
-
-    Args:
-        begin: Starts the iteration.
-    """
-
-    def __init__(self, begin: Callable[[], Iterator[Any]]):
-        self._begin = begin
-
-    def __iter__(self) -> Iterator[Any]:
-        return self._begin()
 
 
 class DataIterator(ToTensorflow):
@@ -85,11 +50,16 @@ class DataIterator(ToTensorflow):
         self._plan = _plan
         self._context = _context
         self._share = _share or Share()
-        self._seed = _seed
+        #: Of all that is random and has no seed, in each epoch.
+        self._seed = drawn() if _seed is None else _seed
         self._name = _name
         #: Where the iteration is: an epoch, and a place in it; None at its begin.
         self._epoch = 0
         self._place: _core.DataPlace | _epochs.Resumed | None = None
+        #: The place before the last batch; and how many of its rows were given singly, if not
+        #: all.
+        self._before: _core.DataPlace | _epochs.Resumed | None = None
+        self._rows_given: int | None = None
         #: The iteration that moves this position. One that was left for another moves it no more.
         self._moving: object = None
         self._stats: Any = None
@@ -130,10 +100,10 @@ class DataIterator(ToTensorflow):
         Args:
             prefetch_batches: Batches that are made ahead.
         """
-        # In training one by one: the position counts batches.
-        size = 1 if self._name is not None else _ROWS_OF_PIECE
+        # Those that share one by one: the position counts batches.
+        size = 1 if self._name is not None or self._share.group else _ROWS_OF_PIECE
         consumption = checked_consumption(prefetch_batches, size, False, None, None)
-        return Epochs(lambda: (row for batch in self._epoch_of(consumption) for row in batch.to_rows()))
+        return Epochs(lambda: self._rows_of(consumption))
 
     def iter_torch_batches(
         self,
@@ -301,6 +271,8 @@ class DataIterator(ToTensorflow):
     def state_dict(self) -> dict[str, Any]:
         """Where the iteration is, after the rows that were consumed so far."""
         state = {"version": _STATE_VERSION, "epoch": self._epoch, "cursor": self._cursor()}
+        if self._name is None:  # In training it is the run's.
+            state["seed"] = self._seed
         return {**state, "lanes": self._share.lanes} if self._share.lanes > 1 else state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -309,16 +281,46 @@ class DataIterator(ToTensorflow):
         Args:
             state_dict: What :meth:`state_dict` gave.
         """
-        if not isinstance(state_dict, dict) or state_dict.get("version") != _STATE_VERSION:
+        if (
+            not isinstance(state_dict, dict)
+            or state_dict.get("version") != _STATE_VERSION
+            or not {"epoch", "cursor"} <= state_dict.keys()
+        ):
             refuse("state_dict", state_dict, "what state_dict() gave")
         self._epoch = check_int("state_dict['epoch']", state_dict["epoch"], "an epoch")
         cursor = state_dict["cursor"]
+        if "seed" in state_dict:
+            self._seed = check_seed("state_dict['seed']", state_dict["seed"]) or 0
         # Whatever machines there are now: what a step trains is the same.
         self._share = dataclasses.replace(self._share, lanes=state_dict.get("lanes", 1))
         self._place, self._moving = None if cursor is None else _epochs.Resumed(json.dumps(cursor)), None
+        self._rows_given = None
 
     def _cursor(self) -> Any:
+        if self._rows_given is not None:
+            return self._cursor_behind(self._rows_given)
         return self._place and json.loads(self._place.cursor)
+
+    def _cursor_behind(self, rows: int) -> Any:
+        """That of so many rows behind the place before the last batch: a batch that ends there has
+        it.
+        """
+        asked = {**checked_consumption(0, rows, False, None, None), **dataclasses.asdict(self._share)}
+        cursor = self._before and json.loads(self._before.cursor)
+        asked |= {"epoch": self._epoch, "cursor": cursor, "seed": self._seed}
+        stream = _client.Stream(self._plan, asked, self._context, "looking for a row")
+        try:
+            return json.loads(next(iter(stream)).place.cursor)
+        finally:
+            stream.close()
+
+    def _rows_of(self, consumption: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        for batch in self._epoch_of(consumption):
+            moving = self._moving
+            for count, row in enumerate(batch.to_rows(), 1):
+                if self._moving is moving:
+                    self._rows_given = count if count < batch.rows else None
+                yield row
 
     def _converted(self, consumption: dict[str, Any], convert: Callable[[Batch], Any]) -> Iterator[Any]:
         return (convert(batch) for batch in self._epoch_of(consumption))
@@ -326,7 +328,7 @@ class DataIterator(ToTensorflow):
     def _epoch_of(self, consumption: dict[str, Any]) -> Iterator[Batch]:
         """The batches of the next epoch, or of the rest of one that is resumed."""
         if self._moving is not None:  # The one before was left in the middle.
-            self._epoch, self._place = self._epoch + 1, None
+            self._epoch, self._place, self._rows_given = self._epoch + 1, None, None
         moving = self._moving = object()
         epoch = self._epoch
         if self._share.group and consumption["batch_size"] is None:
@@ -341,7 +343,7 @@ class DataIterator(ToTensorflow):
             for batch in stream:
                 self._epochs.begun()
                 if self._moving is moving:
-                    self._place = batch.place
+                    self._before, self._place, self._rows_given = self._place, batch.place, None
                 yield batch
         finally:
             try:
@@ -354,6 +356,7 @@ class DataIterator(ToTensorflow):
                 self._epochs.leave(stream)
                 if self._moving is moving:
                     self._epoch, self._place, self._moving = epoch + 1, None, None
+                    self._rows_given = None
 
     def __repr__(self) -> str:
         share = f", rank {self._share.rank} of {self._share.world_size}" if self._share.world_size > 1 else ""

@@ -47,7 +47,7 @@ def written(tables: Iterable[pa.Table], schema: Callable[[], Schema] | None = No
         schema: Gives it when there is no table: finding it out may run functions.
     """
     with _scratch.written(".arrow") as (path, made):
-        pieces = map(_without_dictionaries, tables)
+        pieces = map(_types.stored, tables)
         first = next(pieces, None)
         if first is not None:
             kind = first.schema
@@ -134,17 +134,6 @@ def number_of_pieces(plan: Plan) -> int:
         return pieces
     blocks, size = others[0]["args"]["blocks"], others[0]["args"]["rows"]
     return int(min(blocks, rows)) if blocks is not None else -(-rows // int(size))
-
-
-def _without_dictionaries(table: pa.Table) -> pa.Table:
-    """A table whose dictionary-encoded columns, such as categories of pandas, hold their values."""
-    import pyarrow as pa
-
-    for index, field in enumerate(table.schema):
-        if pa.types.is_dictionary(field.type):
-            plain = table.column(index).cast(field.type.value_type)
-            table = table.set_column(index, field.name, plain)
-    return table
 
 
 def materialized(batches: Iterable[Batch], schema: Callable[[], Schema]) -> Plan:

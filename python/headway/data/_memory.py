@@ -215,6 +215,10 @@ def _begins(rows: int) -> list[int]:
 
 def table_of_frame(frame: Any) -> pa.Table:
     """A data frame's columns, without its index."""
+    names = [str(name) for name in frame.columns]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"a data frame has the column {twice!r} twice; allowed: each name once")
     return _table_of({str(name): frame[name] for name in frame.columns})
 
 

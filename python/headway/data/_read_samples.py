@@ -196,5 +196,6 @@ def read_webdataset(
         concurrency, override_num_blocks,
     )  # fmt: skip
     names = None if suffixes is None else check_texts("suffixes", suffixes, "None or a list of suffixes")
+    names = names and [each.removeprefix(".") for each in names]
     options = {"decode": check_bool("decoder", decoder), "expand_json": check_bool("expand_json", expand_json)}
     return read("webdataset", paths, given, suffixes=names, **options)

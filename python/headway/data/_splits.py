@@ -10,9 +10,10 @@ from headway._values.arguments import check_bool, check_int, check_number, check
 from headway.data import _client, _materialize
 from headway.data._base import DatasetPart, kept
 from headway.data._consume import Consume
+from headway.data._epochs import Share
 from headway.data._expression import column
 from headway.data._hashes import ByChance, ByHash
-from headway.data._iterator import DataIterator, Share
+from headway.data._iterator import DataIterator
 from headway.data._schema import Schema
 from headway.data._seeds import check_seed, drawn
 from headway.data.expressions import monotonically_increasing_id, pyarrow_udf

@@ -22,6 +22,51 @@ def known(kind: pa.Schema, other: pa.Schema) -> pa.Schema:
     )
 
 
+def stored(table: pa.Table) -> pa.Table:
+    """A table whose columns hold their values as the engine has them: no dictionaries, such as
+    categories of pandas, no runs, and no views.
+
+    Raises:
+        TypeError: views of lists lie within other values.
+    """
+    for index, field in enumerate(table.schema):
+        column = _stored(field.name, table.column(index))
+        if column is not table.column(index):
+            table = table.set_column(index, field.name, column)
+    return table
+
+
+def _stored(name: str, column: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind, types = column.type, pa.types
+    if types.is_dictionary(kind):
+        return column.cast(kind.value_type)
+    if types.is_run_end_encoded(kind):
+        return pc.run_end_decode(column)
+    if types.is_string_view(kind) or types.is_binary_view(kind):
+        return column.cast(pa.large_string() if types.is_string_view(kind) else pa.large_binary())
+    if types.is_list_view(kind) or types.is_large_list_view(kind):
+        column = pa.chunked_array([_lists(chunk) for chunk in column.chunks], pa.large_list(kind.value_field))
+        kind = kind.value_type
+    if "list_view" in str(kind):
+        raise TypeError(f"column {name!r} is of type {kind}; allowed: no views of lists; cast it to lists")
+    return column
+
+
+def _lists(views: Any) -> Any:
+    """Views of lists as lists. Arrow's own cast of them makes arrays that are too short."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    sizes = pc.fill_null(pc.list_value_length(views), 0).to_numpy(zero_copy_only=False)
+    offsets = pa.array(np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]), pa.int64())
+    mask = views.is_null() if views.null_count else None
+    return pa.LargeListArray.from_arrays(offsets, views.flatten(), pa.large_list(views.type.value_field), mask=mask)
+
+
 def cast(table: pa.Table, kind: pa.Schema) -> pa.Table:
     """The table with these types."""
     import pyarrow as pa

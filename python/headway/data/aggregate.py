@@ -209,6 +209,9 @@ class Unique(_OfColumn):
 
     _function = "unique"
 
+    def __init__(self, on: str, ignore_nulls: bool = False, alias_name: str | None = None):
+        super().__init__(on, ignore_nulls, alias_name)
+
 
 class CountDistinct(_OfColumn):
     """How many different values a column has.
@@ -242,6 +245,9 @@ class AsList(_OfColumn):
     """
 
     _function = "as_list"
+
+    def __init__(self, on: str, ignore_nulls: bool = False, alias_name: str | None = None):
+        super().__init__(on, ignore_nulls, alias_name)
 
 
 offer(globals(), [*__all__, "_OfColumn"])

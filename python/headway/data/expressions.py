@@ -197,6 +197,27 @@ class _Made:
         return self._object(*columns)
 
 
+class _Named:
+    """A function some of whose arguments are named.
+
+    Args:
+        function: The function.
+        names: Those of its last columns.
+        constants: What is no column.
+    """
+
+    def __init__(self, function: Callable[..., Any], names: tuple[str, ...], constants: dict[str, Any]):
+        self._function = function
+        self._names = names
+        self._constants = constants
+        self.__name__ = getattr(function, "__name__", "udf")
+
+    def __call__(self, *columns: Any) -> Any:
+        unnamed = len(columns) - len(self._names)
+        named = dict(zip(self._names, columns[unnamed:], strict=True))
+        return self._function(*columns[:unnamed], **named, **self._constants)
+
+
 def _decorator(batch_format: str, return_dtype: Any) -> Callable[[Callable[..., Any]], Callable[..., Expr]]:
     if callable(return_dtype) and not isinstance(return_dtype, type):
         refuse("return_dtype", return_dtype, "a type; write @udf() above the function")
@@ -209,9 +230,12 @@ def _decorator(batch_format: str, return_dtype: Any) -> Callable[[Callable[..., 
             return lambda *args, **kwargs: decorate(_Made(function, args, kwargs))
 
         @functools.wraps(function)
-        def applied(*arguments: Any) -> Expr:
+        def applied(*arguments: Any, **constants: Any) -> Expr:
             given = tuple(_expression.as_expression(each) for each in arguments)
-            made = PythonCall(function, given, batch_format, f"__udf_{next(_numbers)}")
+            names = tuple(name for name, each in constants.items() if isinstance(each, Expr))
+            given += tuple(constants.pop(name) for name in names)
+            called = _Named(function, names, constants) if names or constants else function
+            made = PythonCall(called, given, batch_format, f"__udf_{next(_numbers)}")
             shown = f"{getattr(function, '__name__', 'udf')}({', '.join(map(repr, given))})"
             name = next((each._name for each in given if each._name is not None), None)
             value = Expr({"column": made.column}, shown, _name=name, _calls=(made,))

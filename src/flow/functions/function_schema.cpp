@@ -1,7 +1,9 @@
 #include "flow/functions/function_schema.hpp"
 
 #include <arrow/array/array_base.h>
+#include <arrow/array/array_nested.h>
 #include <arrow/array/util.h>
+#include <arrow/compute/api.h>
 #include <arrow/compute/cast.h>
 #include <arrow/extension_type.h>
 #include <arrow/type_traits.h>
@@ -45,6 +47,37 @@ bool widens(const std::shared_ptr<arrow::DataType>& from, const std::shared_ptr<
   return false;
 }
 
+/// Whether values are numbers that may be integers by chance: a function that goes through pandas
+/// or numpy gives integers as floats where one of them is missing.
+bool may_be_integers(const std::shared_ptr<arrow::DataType>& from, const std::shared_ptr<arrow::DataType>& to) {
+  return (arrow::is_integer(from->id()) || arrow::is_floating(from->id())) && arrow::is_integer(to->id());
+}
+
+/// Numbers as integers, and NaN as null. Errors: a number that the type does not have.
+arrow::Result<std::shared_ptr<arrow::Array>> as_integers(const std::shared_ptr<arrow::Array>& column,
+                                                         const std::shared_ptr<arrow::DataType>& type) {
+  std::shared_ptr<arrow::Array> values = column;
+  if (arrow::is_floating(column->type_id())) {
+    ARROW_ASSIGN_OR_RAISE(const arrow::Datum missing, arrow::compute::CallFunction("is_nan", {column}));
+    ARROW_ASSIGN_OR_RAISE(const auto null, arrow::MakeArrayOfNull(column->type(), 1));
+    ARROW_ASSIGN_OR_RAISE(const auto none, null->GetScalar(0));
+    ARROW_ASSIGN_OR_RAISE(const arrow::Datum known, arrow::compute::CallFunction("if_else", {missing, none, column}));
+    values = known.make_array();
+  }
+  return arrow::compute::Cast(*values, type, arrow::compute::CastOptions::Safe(type));
+}
+
+/// Lists of numbers as lists of integers.
+arrow::Result<std::shared_ptr<arrow::Array>> as_integer_lists(const std::shared_ptr<arrow::Array>& column,
+                                                              const std::shared_ptr<arrow::DataType>& type) {
+  const auto& lists = static_cast<const arrow::ListArray&>(*column);
+  ARROW_ASSIGN_OR_RAISE(const auto values, as_integers(lists.values(), type->field(0)->type()));
+  auto data = column->data()->Copy();
+  data->type = type;
+  data->child_data = {values->data()};
+  return arrow::MakeArray(data);
+}
+
 arrow::Result<std::shared_ptr<arrow::Array>> fitted_column(const std::shared_ptr<arrow::Array>& column,
                                                            const std::shared_ptr<arrow::DataType>& type) {
   if (column->type()->Equals(*type)) return column;
@@ -56,6 +89,11 @@ arrow::Result<std::shared_ptr<arrow::Array>> fitted_column(const std::shared_ptr
     return arrow::MakeArray(data);
   }
   if (from->id() == Type::NA) return arrow::MakeArrayOfNull(type, column->length());
+  if (type->id() != Type::EXTENSION && !widens(from, to)) {
+    if (may_be_integers(from, to)) return as_integers(column, to);
+    const bool lists = from->id() == Type::LIST && to->id() == Type::LIST;
+    if (lists && may_be_integers(from->field(0)->type(), to->field(0)->type())) return as_integer_lists(column, to);
+  }
   if (type->id() == Type::EXTENSION || !widens(from, to)) return arrow::Status::TypeError("");
   arrow::compute::CastOptions options = arrow::compute::CastOptions::Safe(to);
   options.allow_float_truncate = true;  // Large integers as floats.

@@ -87,6 +87,7 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> as_json_lines(std::string_view tex
       if (!is_blank(character)) *out++ = character;
     }
   }
+  if (list && (place.depth() > 0 || place.in_string())) return arrow::Status::Invalid("the list of rows ends early");
   ARROW_RETURN_NOT_OK(buffer->Resize(out - begin));
   return std::shared_ptr<arrow::Buffer>(std::move(buffer));
 }

@@ -37,10 +37,22 @@ def arrow_column(name: str, values: Any) -> Any:
         values = values.to_numpy()
     if isinstance(values, np.ndarray) and values.dtype != object:
         return _from_numpy(name, values)
-    listed = list(values)
+    listed = [_plain(value) for value in values]
     if any(_is_tensor(value) for value in listed):
         return _from_tensors(name, listed)
     return _from_list(name, listed)
+
+
+def _plain(value: Any) -> Any:
+    """Without what only numpy and pandas have: their missing values, and times that Arrow takes in
+    arrays alone.
+    """
+    kind = type(value)
+    if kind.__module__ == "numpy" and isinstance(value, (np.datetime64, np.timedelta64)):
+        import pyarrow as pa
+
+        return pa.array(value.reshape(1))[0].as_py() if not np.isnat(value) else None
+    return None if kind.__name__ in ("NAType", "NaTType") and kind.__module__.startswith("pandas") else value
 
 
 def _from_numpy(name: str, values: Any) -> Any:

@@ -184,9 +184,10 @@ def _in_order(loop: asyncio.AbstractEventLoop, coroutines: Iterator[Coroutine[An
 
 
 def _verdict(value: Any) -> bool:
-    if isinstance(value, (bool, np.bool_)) or (isinstance(value, np.ndarray) and value.ndim == 0):
+    try:
         return bool(value)
-    raise BadOutput(f"a function of filter returns True or False, and this is {value!r:.50}")
+    except (TypeError, ValueError):  # An array, for one.
+        raise BadOutput(f"a function of filter returns what is true or false, and this is {value!r:.50}") from None
 
 
 def _is_batch(value: Any) -> bool:

@@ -40,7 +40,7 @@ def columns_of(output: Any) -> Any:
             return output
     if module == "pandas" and hasattr(output, "columns"):
         return _from_mapping({str(name): output[name] for name in output.columns})
-    if hasattr(output, "__arrow_c_stream__") or hasattr(output, "__arrow_c_array__"):
+    if (module != "pandas" and hasattr(output, "__arrow_c_stream__")) or hasattr(output, "__arrow_c_array__"):
         import pyarrow as pa
 
         return pa.table(output)

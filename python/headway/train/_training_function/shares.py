@@ -16,9 +16,8 @@ from headway import _session as worker_session
 from headway._values.arguments import refuse
 from headway._worker.in_context import InContext
 from headway.data import DataContext, DataIterator, Dataset, from_ray
-from headway.data._epochs import lanes_for
+from headway.data._epochs import Share, lanes_for
 from headway.data._frames import is_of_ray
-from headway.data._iterator import Share
 from headway.train._training_function.data_config import DataConfig
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from headway.data._iterator import Epochs
+from headway.data._epochs import Epochs
 
 
 def with_shards(trainer: Any) -> None:

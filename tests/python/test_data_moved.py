@@ -1,0 +1,190 @@
+"""Data sets as scripts for Ray Data, pandas and Arrow have them: types, nulls, positions."""
+
+import json
+import threading
+
+import headway.data
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from headway.data.aggregate import AsList, Unique
+from headway.data.expressions import col, udf
+
+pytestmark = pytest.mark.usefixtures("the_engine_ends")
+
+
+@pytest.mark.parametrize("kind", [pa.list_view(pa.int32()), pa.large_list_view(pa.int32())], ids=str)
+def test_views_of_lists_are_lists(kind):
+    values = [[1, 2], None, [], [3, None], [4]]
+    rows = headway.data.from_arrow(pa.table({"x": pa.array(values, kind)}).slice(0, 5))
+    assert rows.to_arrow()["x"].to_pylist() == values
+    assert sorted(map(repr, rows.random_shuffle(seed=1).to_arrow()["x"].to_pylist())) == sorted(map(repr, values))
+
+
+def test_views_of_lists_within_others_are_refused_in_words():
+    kind = pa.struct([("a", pa.list_view(pa.int64()))])
+    with pytest.raises(TypeError, match=r"column 'x' is of type struct<a: list_view.*allowed: no views of lists"):
+        headway.data.from_arrow(pa.table({"x": pa.array([{"a": [1]}], kind)}))
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array(["a", None, "x" * 20], pa.string_view()),
+        pa.array([b"a", None, b"\xff" * 20], pa.binary_view()),
+        pa.RunEndEncodedArray.from_arrays([2, 3], pa.array([1, 2])),
+    ],
+    ids=lambda column: str(column.type),
+)
+def test_views_and_runs_are_values(column):
+    rows = headway.data.from_arrow(pa.table({"x": column}))
+    assert rows.to_arrow()["x"].to_pylist() == column.to_pylist()
+    shuffled = rows.random_shuffle(seed=1).to_arrow()["x"].to_pylist()
+    assert sorted(map(repr, shuffled)) == sorted(map(repr, column.to_pylist()))
+
+
+def test_inputs_differ_in_the_order_of_columns_and_in_whether_there_may_be_nulls():
+    numbers = headway.data.range(2)
+    more = numbers.with_column("id", col("id") + 10)
+    assert [row["id"] for row in numbers.union(more).take_all()] == [0, 1, 10, 11]
+    assert sorted(row["id"] for row in more.mix(numbers).take_all()) == [0, 1, 10, 11]
+    one, other = headway.data.from_items([{"a": 1, "b": 2}]), headway.data.from_items([{"b": 4, "a": 3}])
+    both = [{"a": 1, "b": 2}, {"a": 3, "b": 4}]
+    assert one.union(other).take_all() == both
+    assert one.limit(1).union(other.sort("a")).take_all() == both
+
+
+def test_inputs_with_other_columns_are_named():
+    numbers = headway.data.range(2)
+    with pytest.raises(ValueError, match=r'data set 2 has the column "id" of type double, .* of type int64; cast one'):
+        numbers.union(headway.data.from_items([{"id": 1.5}])).take_all()
+    with pytest.raises(ValueError, match='data set 2 has the column "x", which the first data set lacks'):
+        numbers.union(headway.data.from_items([{"id": 1, "x": 1}])).take_all()
+    with pytest.raises(ValueError, match='data set 2 lacks the column "id"'):
+        numbers.mix(headway.data.from_items([{"x": 1}])).take_all()
+
+
+@pytest.mark.parametrize("batch_format", ["numpy", "pandas"])
+def test_integers_stay_integers_where_a_later_piece_has_nulls(batch_format):
+    values = [1, 2, None, 4, 5, 6]
+    pieces = headway.data.from_arrow(pa.table({"x": values})).repartition(3)
+    kept = pieces.map_batches(lambda batch: batch, batch_format=batch_format).to_arrow()
+    assert kept.schema.field("x").type == pa.int64()
+    assert kept["x"].to_pylist() == values
+
+
+def test_numbers_that_are_no_integers_of_the_first_output_s_type_are_errors():
+    def halves(row):
+        return {"x": int(row["id"]) if row["id"] < 4 else 0.5}
+
+    def wide(row):
+        return {"x": np.int32(1) if row["id"] < 4 else 2**40}
+
+    pieces = headway.data.range(8, override_num_blocks=2)
+    for function, fault in ((halves, "0.5"), (wide, "1099511627776 not in range")):
+        with pytest.raises(ValueError, match=f'column "x" is .*, as in the first output .*{fault}'):
+            pieces.map(function).take_all()
+
+
+def test_a_list_of_rows_that_ends_early_is_an_error(tmp_path):
+    file = tmp_path / "rows.json"
+    file.write_text('[{"a": 1}, {"a": 2}')
+    with pytest.raises(ValueError, match=r"rows\.json: the list of rows ends early"):
+        headway.data.read_json(str(file)).take_all()
+
+
+def test_consumers_that_ask_for_other_batches_than_each_other_do_not_wait_forever():
+    shares = headway.data.range(40).streaming_split(2, equal=True)
+    failures = []
+
+    def consume(share, size):
+        try:
+            list(share.iter_batches(batch_size=size))
+        except ValueError as failure:
+            failures.append(str(failure))
+
+    threads = [threading.Thread(target=consume, args=each, daemon=True) for each in zip(shares, (4, 8), strict=True)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert len(failures) == 2
+    assert all("data set and arguments must be equal on all ranks" in each for each in failures)
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+@pytest.mark.parametrize("rows", [1, 4095, 4096, 5000])
+def test_a_position_among_single_rows_is_the_row(rows, shuffled):
+    def made():
+        numbers = headway.data.range(6000)
+        return (numbers.random_shuffle() if shuffled else numbers).iterator()
+
+    iterator = made()
+    left = iter(iterator.iter_rows())
+    for _ in range(rows):
+        next(left)
+    state = json.loads(json.dumps(iterator.state_dict()))
+    resumed = made()
+    resumed.load_state_dict(state)
+    assert list(resumed.iter_rows()) == list(left)
+    assert list(resumed.iter_rows()) == list(iterator.iter_rows())
+
+
+def test_a_state_without_a_position_is_refused():
+    with pytest.raises(TypeError, match="allowed: what state_dict"):
+        headway.data.range(5).iterator().load_state_dict({"version": 1})
+
+
+def test_a_data_set_is_true():
+    assert headway.data.range(0)
+
+
+def test_lists_have_missing_values_unless_they_are_ignored():
+    rows = headway.data.from_items([{"x": 1}, {"x": None}])
+    assert rows.aggregate(AsList("x"), Unique("x")) == {"as_list(x)": [1, None], "unique(x)": [1, None]}
+    assert rows.aggregate(AsList("x", ignore_nulls=True)) == {"as_list(x)": [1]}
+
+
+def test_a_filter_keeps_rows_whose_verdict_is_true_for_python():
+    assert headway.data.range(3).filter(lambda row: row["id"]).take_all() == [{"id": 1}, {"id": 2}]
+
+
+def test_arguments_of_a_function_in_an_expression_are_named():
+    @udf(return_dtype="int64")
+    def total(one, other, more=1):
+        return one + other + more
+
+    rows = headway.data.range(2).with_column("x", total(col("id"), other=col("id") * 10, more=3))
+    assert [row["x"] for row in rows.take_all()] == [3, 14]
+
+
+def test_missing_values_and_times_of_numpy_and_pandas():
+    def row(_):
+        return {"a": np.datetime64("2020-01-02"), "b": np.datetime64("NaT"), "c": pd.NaT, "d": pd.NA}
+
+    made = headway.data.range(1).map(row).take_all()[0]
+    assert str(made["a"]) == "2020-01-02"
+    assert [made[name] for name in "bcd"] == [None] * 3
+    frame = pd.DataFrame({"x": pd.Series([pd.NA, 1], dtype=object)})
+    assert headway.data.from_pandas(frame).take_all() == [{"x": None}, {"x": 1}]
+
+
+def test_frames_and_series_that_are_no_batch_are_said():
+    with pytest.raises(ValueError, match="has the column 'a' twice"):
+        headway.data.from_pandas(pd.DataFrame([[1, 2]], columns=["a", "a"]))
+    with pytest.raises(TypeError, match=r"a batch must be a dictionary of arrays, .* and this is"):
+        headway.data.range(3).map_batches(lambda frame: frame["id"], batch_format="pandas").take_all()
+
+
+def test_methods_of_expressions_as_ray_names_their_arguments():
+    row = headway.data.from_items([{"s": "aü", "t": pd.Timestamp("2020-01-02"), "p": {"x": 1}}])
+    made = {
+        "bytes": col("s").str.byte_len(),
+        "matches": col("s").str.match_regex("^a"),
+        "padded": col("s").str.pad(4, fillchar="-"),
+        "year": col("t").dt.strftime(fmt="%Y"),
+        "field": col("p").struct.field(field_name="x"),
+    }
+    first = row.with_columns(made).select_columns(list(made)).take_all()[0]
+    assert first == {"bytes": 3, "matches": True, "padded": "aü--", "year": "2020", "field": 1}
