@@ -142,8 +142,8 @@ def test_a_data_set_is_true():
 
 def test_lists_have_missing_values_unless_they_are_ignored():
     rows = headway.data.from_items([{"x": 1}, {"x": None}])
-    assert rows.aggregate(AsList("x"), Unique("x")) == {"as_list(x)": [1, None], "unique(x)": [1, None]}
-    assert rows.aggregate(AsList("x", ignore_nulls=True)) == {"as_list(x)": [1]}
+    assert rows.aggregate(AsList("x"), Unique("x")) == {"list(x)": [1, None], "unique(x)": [1, None]}
+    assert rows.aggregate(AsList("x", ignore_nulls=True)) == {"list(x)": [1]}
 
 
 def test_a_filter_keeps_rows_whose_verdict_is_true_for_python():
@@ -188,3 +188,56 @@ def test_methods_of_expressions_as_ray_names_their_arguments():
     }
     first = row.with_columns(made).select_columns(list(made)).take_all()[0]
     assert first == {"bytes": 3, "matches": True, "padded": "aü--", "year": "2020", "field": 1}
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_a_folder_of_no_rows_has_its_columns(tmp_path, kind):
+    folder = str(tmp_path / "rows")
+    none = headway.data.from_items([{"a": 1, "b": "x"}]).filter(expr=col("a") > 9)
+    getattr(none, f"write_{kind}")(folder)
+    back = getattr(headway.data, f"read_{kind}")(folder)
+    assert back.schema().names == ["a", "b"]
+    assert back.count() == 0
+
+
+def test_folders_without_files_to_read_say_why(tmp_path):
+    with pytest.raises(FileNotFoundError, match="there is no file in this folder"):
+        headway.data.read_parquet(str(tmp_path)).count()
+    (tmp_path / "part-0").write_text("x")
+    with pytest.raises(OSError, match="whose name ends in parquet; file_extensions says which endings are read"):
+        headway.data.read_parquet(str(tmp_path)).count()
+
+
+def test_greys_of_16_bits_do_not_lose_the_lower_ones_unasked(tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    file = str(tmp_path / "deep.png")
+    image.fromarray(np.arange(20, dtype=np.uint16).reshape(4, 5) * 999).save(file)
+    with pytest.raises(ValueError, match=r"deep\.png: its greys have 16 bits"):
+        headway.data.read_images(file).take_all()
+    grey = headway.data.read_images(file, mode="L").take_all()[0]["image"]
+    assert grey.tolist() == (np.arange(20).reshape(4, 5) * 999 >> 8).tolist()
+
+
+@pytest.mark.parametrize("array", [np.arange(24.0).reshape(2, 3, 4), np.arange(6).reshape(3, 2) > 2], ids=["3", "bool"])
+def test_arrays_in_fortran_s_order(tmp_path, array):
+    file = str(tmp_path / "x.npy")
+    np.save(file, np.asfortranarray(array))
+    assert np.array_equal(headway.data.read_numpy(file).take_batch(9)["data"], array)
+
+
+def test_texts_are_added_and_lists_sorted_as_ray_does():
+    rows = headway.data.from_arrow(pa.table({"s": ["a", None], "l": pa.array(["b", "c"], pa.large_string())}))
+    joined = rows.with_columns({"x": col("s") + "!", "y": "<" + col("s") + col("l")})
+    assert [(row["x"], row["y"]) for row in joined.take_all()] == [("a!", "<ab"), (None, None)]
+    lists = headway.data.from_items([{"x": [2, None, 3]}])
+    turned = lists.with_column("x", col("x").list.sort("descending", null_placement="at_start"))
+    assert turned.take_all() == [{"x": [None, 3, 2]}]
+    with pytest.raises(ValueError, match="order is 'down'; allowed"):
+        col("x").list.sort("down")
+
+
+def test_a_mix_goes_on_to_the_end_of_the_longest_unless_it_is_told_otherwise():
+    few, many = headway.data.range(2), headway.data.range(6)
+    assert len(few.mix(many).take_all()) == 8
+    shortest = headway.data.MixStoppingCondition.STOP_ON_SHORTEST
+    assert len(few.mix(many, stopping_condition=shortest).take_all()) < 8

@@ -27,7 +27,7 @@ from headway.data._memory import (
     range_tensor,
 )
 from headway.data._memory import range as range
-from headway.data._order import RandomSeedConfig
+from headway.data._order import MixStoppingCondition, RandomSeedConfig
 from headway.data._read import read_avro, read_csv, read_json, read_orc, read_parquet, read_text
 from headway.data._read_samples import read_binary_files, read_images, read_numpy, read_tfrecords, read_webdataset
 from headway.data._read_tables import read_delta, read_iceberg, read_lance
@@ -45,6 +45,7 @@ __all__ = [
     "FileShuffleConfig",
     "GroupedData",
     "MaterializedDataset",
+    "MixStoppingCondition",
     "Partitioning",
     "RandomSeedConfig",
     "SaveMode",

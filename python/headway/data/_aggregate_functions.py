@@ -183,6 +183,8 @@ class EngineFn(AggregateFn):
     """An aggregate that the data engine computes."""
 
     _function = ""
+    #: In the result's name, where that is another one.
+    _shown = ""
 
     def __init__(
         self, _on: str | None = None, _ignore_nulls: bool = True, _alias_name: str | None = None, **_options: Any
@@ -195,7 +197,7 @@ class EngineFn(AggregateFn):
             check_str(f"{kind}.alias_name", _alias_name, "None or a column's name")
         self.on = _on
         self.ignore_nulls = _ignore_nulls
-        self.name = _alias_name or f"{self._function}({_on or ''})"
+        self.name = _alias_name or f"{self._shown or self._function}({_on or ''})"
         self._options = _options
 
     def for_plan(self) -> dict[str, Any]:

@@ -10,6 +10,8 @@ from headway._values.arguments import check_bool, check_int, check_str
 _E = TypeVar("_E")
 _TEXT = "text"
 _NUMBER = "an integer"
+_ORDERS = '"ascending" or "descending"'
+_PLACES = '"at_start" or "at_end"'
 
 
 class Namespace(Generic[_E]):
@@ -319,9 +321,16 @@ class ListNamespace(Namespace[_E]):
         """The values from ``start`` to ``stop``, each ``step``-th of them."""
         return self._call("list_slice", **_cut(start, stop, step))
 
-    def sort(self, *, descending: bool = False) -> _E:
-        """Its values from the least to the greatest, or the other way round."""
-        return self._call("list_sort", descending=check_bool("descending", descending))
+    def sort(self, order: str = "ascending", null_placement: str = "at_end", *, descending: bool | None = None) -> _E:
+        """Its values in ``"ascending"`` or ``"descending"`` order, missing ones ``"at_start"`` or
+        ``"at_end"``. ``descending`` is another way to say the order.
+        """
+        if check_str("order", order, _ORDERS) not in ("ascending", "descending"):
+            raise ValueError(f"order is {order!r}; allowed: {_ORDERS}")
+        if check_str("null_placement", null_placement, _PLACES) not in ("at_start", "at_end"):
+            raise ValueError(f"null_placement is {null_placement!r}; allowed: {_PLACES}")
+        down = order == "descending" if descending is None else check_bool("descending", descending)
+        return self._call("list_sort", descending=down, nulls_last=null_placement == "at_end")
 
 
 class MapNamespace(Namespace[_E]):

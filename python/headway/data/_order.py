@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from headway._values.arguments import check_bool, check_int, check_number, check_str, check_texts, refuse
@@ -37,6 +38,23 @@ class RandomSeedConfig:
 
     def __repr__(self) -> str:
         return f"RandomSeedConfig(seed={self.seed}, reseed_after_execution={self.reseed_after_execution})"
+
+
+class MixStoppingCondition(Enum):
+    """When a data set that :meth:`Dataset.mix` makes is at its end.
+
+    Attributes:
+        STOP_ON_SHORTEST: When one of the data sets is.
+        STOP_ON_LONGEST_DROP: When all are; those that are before leave the others their turns.
+
+    Example:
+        >>> from headway.data import MixStoppingCondition
+        >>> MixStoppingCondition.STOP_ON_SHORTEST.value
+        'stop_on_shortest'
+    """
+
+    STOP_ON_SHORTEST = "stop_on_shortest"
+    STOP_ON_LONGEST_DROP = "stop_on_longest_drop"
 
 
 class Order(DatasetPart):
@@ -123,15 +141,14 @@ class Order(DatasetPart):
         return self._combined(other, "zip", {}) if other else self._made(self._plan)
 
     def mix(
-        self, *others: Self, weights: Sequence[float] | None = None, stopping_condition: str = "STOP_ON_SHORTEST"
+        self, *others: Self, weights: Sequence[float] | None = None, stopping_condition: Any = "STOP_ON_LONGEST_DROP"
     ) -> Self:
         """Rows of data sets in turn, by weight.
 
         Args:
             others: Data sets with the same columns.
             weights: One for each data set, this one first; default: equal ones.
-            stopping_condition: ``"STOP_ON_SHORTEST"``: when the first is at its end;
-                ``"STOP_ON_LONGEST_DROP"``: when all are.
+            stopping_condition: A :class:`MixStoppingCondition`, or its name.
         """
         _check_datasets("others", others)
         if not others:

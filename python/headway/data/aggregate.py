@@ -241,10 +241,11 @@ class AsList(_OfColumn):
     Example:
         >>> from headway.data.aggregate import AsList
         >>> AsList("word")
-        as_list(word)
+        list(word)
     """
 
     _function = "as_list"
+    _shown = "list"
 
     def __init__(self, on: str, ignore_nulls: bool = False, alias_name: str | None = None):
         super().__init__(on, ignore_nulls, alias_name)

@@ -31,6 +31,25 @@ DatumResult call_kernel(const char* name, const Arguments& args, const CallPlace
   return cp::CallFunction(name, args, &context);
 }
 
+/// Texts one after the other; null where one is.
+DatumResult add(const Arguments& args, const CallPlace& place) {
+  const auto is_text = [](const arrow::Datum& one) { return arrow::is_base_binary_like(one.type()->id()); };
+  if (!is_text(args[0]) || !is_text(args[1])) return call_kernel("add", args, place);
+  const bool text = arrow::is_string(args[0].type()->id()) && arrow::is_string(args[1].type()->id());
+  const bool large = !arrow::is_binary_like(args[0].type()->id()) || !arrow::is_binary_like(args[1].type()->id());
+  const auto small_type = text ? arrow::utf8() : arrow::binary();
+  const auto type = large ? (text ? arrow::large_utf8() : arrow::large_binary()) : small_type;
+  cp::ExecContext context(place.pool);
+  Arguments parts;
+  for (const arrow::Datum& one : args) {
+    ARROW_ASSIGN_OR_RAISE(arrow::Datum part, cp::Cast(one, type, cp::CastOptions::Safe(), &context));
+    parts.push_back(std::move(part));
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto nothing, arrow::MakeScalar(std::string())->CastTo(type));
+  parts.emplace_back(nothing);
+  return call_kernel("binary_join_element_wise", parts, place);
+}
+
 bool whole_numbers(const Arguments& args) {
   return arrow::is_integer(args[0].type()->id()) && arrow::is_integer(args[1].type()->id());
 }
@@ -149,6 +168,7 @@ Known plain(std::size_t arguments, OwnFunction function) {
 
 const std::map<std::string, Known, std::less<>>& known_functions() {
   static const std::map<std::string, Known, std::less<>> table = {
+      {"add", plain(2, add)},
       {"true_divide", plain(2, true_divide)},
       {"floor_divide", plain(2, floor_divide)},
       {"modulo", plain(2, modulo)},

@@ -17,6 +17,7 @@ struct Pixels {
   std::int32_t width = 0;
   std::int32_t channels = 0;  ///< 1: grey, 3: RGB, 4: RGBA, or CMYK where `cmyk` says so.
   bool cmyk = false;
+  bool was_deep_grey = false;  ///< The file has greys of 16 bits, of which these are the upper 8.
   std::shared_ptr<arrow::Buffer> bytes;
 
   std::size_t row_bytes() const { return static_cast<std::size_t>(width) * static_cast<std::size_t>(channels); }

@@ -51,6 +51,7 @@ bool read_png_head(png_structp png, png_infop info, Pixels& image) {
   if (setjmp(png_jmpbuf(png)) != 0) return false;
   png_read_info(png, info);
   const png_byte type = png_get_color_type(png, info);
+  image.was_deep_grey = type == PNG_COLOR_TYPE_GRAY && png_get_bit_depth(png, info) == 16;
   png_set_strip_16(png);
   png_set_expand(png);
   if ((type & PNG_COLOR_MASK_ALPHA) == 0) png_set_strip_alpha(png);
@@ -76,7 +77,9 @@ arrow::Result<Pixels> decode(png_structp png, png_infop info, const PngBytes& by
   if (std::int64_t{image.height} * image.width > png_pixels_max) {
     return arrow::Status::Invalid("its ", image.width, " x ", image.height, " pixels are too many");
   }
+  const bool was_deep_grey = image.was_deep_grey;
   ARROW_ASSIGN_OR_RAISE(image, Pixels::make(image.height, image.width, image.channels, false, pool));
+  image.was_deep_grey = was_deep_grey;
   std::vector<png_bytep> rows;
   for (std::size_t i = 0; i < static_cast<std::size_t>(image.height); ++i) {
     rows.push_back(image.data() + i * image.row_bytes());

@@ -60,8 +60,11 @@ bool fits(std::string_view pattern, std::string_view path) {
 }
 
 arrow::Status missing(const std::string& location) {
+  std::error_code failure;
+  const bool is_folder = fs::is_directory(location, failure);
   return arrow::internal::StatusFromErrno(ENOENT, arrow::StatusCode::IOError, "cannot read ",
-                                          shown_location(users_path(location)), ": there is nothing");
+                                          shown_location(users_path(location)),
+                                          is_folder ? ": there is no file in this folder" : ": there is nothing");
 }
 
 Listed list_local_directory(const fs::path& directory) {
@@ -154,7 +157,7 @@ arrow::Status add_path(const std::string& path, const std::optional<std::vector<
     if (extensions && !has_extension(one.location, *extensions)) {
       if (listed.size() == 1 && one.location == path) {
         return arrow::Status::Invalid("the file ", shown_location(users_path(path)),
-                                      " has none of the file_extensions that are asked for");
+                                      " has none of the endings that are read; file_extensions says which they are");
       }
       continue;
     }
@@ -176,7 +179,13 @@ arrow::Result<FoundFiles> find_files(const data::ReadNode& read) {
   if (found.files.empty()) {
     std::string paths;
     for (const std::string& path : read.paths) paths += (paths.empty() ? "" : ", ") + shown_location(users_path(path));
-    return arrow::Status::IOError("there is no file to read in ", paths);
+    std::string endings;
+    for (const std::string& one : extensions.value_or(std::vector<std::string>())) {
+      endings += (endings.empty() ? "" : ", ") + one;
+    }
+    if (endings.empty()) return arrow::Status::IOError("there is no file to read in ", paths);
+    return arrow::Status::IOError("there is no file to read in ", paths, " whose name ends in ", endings,
+                                  "; file_extensions says which endings are read");
   }
   ARROW_RETURN_NOT_OK(find_partitions(options, found));
   return found;

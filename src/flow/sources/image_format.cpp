@@ -29,6 +29,7 @@ struct ImageSize {
 struct ImageOptions {
   std::optional<ImageSize> size;
   std::int32_t channels = 0;  ///< 0: as the first file has it.
+  bool keeps_depth = true;    ///< No colours were asked for: none may lose its lower bits.
 };
 
 class ImageFormat : public FileFormat {
@@ -63,6 +64,10 @@ class ImageFormat : public FileFormat {
     if (columns.empty()) return one_batch(arrow::RecordBatch::Make(arrow::schema({}), 1, arrow::ArrayVector()));
     ARROW_ASSIGN_OR_RAISE(const auto bytes, read_bytes(file.location, 0, file.bytes, arrow::default_memory_pool()));
     ARROW_ASSIGN_OR_RAISE(Pixels image, decode_image(std::string_view(*bytes), pool));
+    if (image.was_deep_grey && options_.keeps_depth) {
+      return arrow::Status::Invalid("its greys have 16 bits, and pixels here have 8: mode=\"L\" gives the upper ones; ",
+                                    "read_binary_files and a function with Pillow keep them all");
+    }
     if (options_.size) {
       ARROW_ASSIGN_OR_RAISE(image, resized(image, options_.size->height, options_.size->width, pool));
     }
@@ -130,6 +135,7 @@ FormatResult image_format(const data::ReadNode& read) {
     made.channels = 4;
   else if (!mode.empty())
     return options.misfit("mode", "L, RGB or RGBA");
+  made.keeps_depth = mode.empty();
   return std::make_unique<ImageFormat>(made);
 }
 

@@ -11,6 +11,7 @@
 #include <arrow/util/bit_util.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace headway::flow {
 namespace {
@@ -22,6 +23,27 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> as_bits(const arrow::Buffer& bytes
     if (bytes.data()[i] != 0) arrow::bit_util::SetBit(bits->mutable_data(), i);
   }
   return bits;
+}
+
+/// The values of an array whose first index changes from value to value, row by row.
+arrow::Result<std::shared_ptr<arrow::Buffer>> row_by_row(const arrow::Buffer& values, const NumpyHeader& header,
+                                                         arrow::MemoryPool* pool) {
+  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> made, arrow::AllocateBuffer(values.size(), pool));
+  const auto bytes = static_cast<std::size_t>(header.value_bytes);
+  std::vector<std::int64_t> index(header.shape.size(), 0);
+  std::vector<std::int64_t> strides(header.shape.size(), 1);
+  for (std::size_t i = 1; i < strides.size(); ++i) strides[i] = strides[i - 1] * header.shape[i - 1];
+  std::int64_t from = 0;
+  for (std::int64_t to = 0; to < values.size(); to += header.value_bytes) {
+    std::memcpy(made->mutable_data() + to, values.data() + from * header.value_bytes, bytes);
+    for (std::size_t i = index.size(); i-- > 0;) {
+      from += strides[i];
+      if (++index[i] < header.shape[i]) break;
+      from -= strides[i] * header.shape[i];
+      index[i] = 0;
+    }
+  }
+  return made;
 }
 
 class NumpyFormat : public FileFormat {
@@ -47,6 +69,10 @@ class NumpyFormat : public FileFormat {
     ARROW_ASSIGN_OR_RAISE(const NumpyHeader header, header_of(file, arrow::default_memory_pool()));
     ARROW_RETURN_NOT_OK(check(header));
     const std::int64_t row_bytes = header.values_of_a_row() * header.value_bytes;
+    if (header.columns_first) {
+      return std::vector<Piece>{
+          {.file = index, .begin = 0, .end = header.rows(), .rows = header.rows(), .bytes = file.bytes}};
+    }
     const std::int64_t rows_of_a_unit = std::max<std::int64_t>(unit_bytes_ / std::max<std::int64_t>(row_bytes, 1), 1);
     std::vector<Piece> pieces = byte_ranges(index, 0, header.rows(), rows_of_a_unit);
     for (Piece& piece : pieces) {
@@ -69,6 +95,9 @@ class NumpyFormat : public FileFormat {
     if (values->size() < rows * row_bytes) {
       return arrow::Status::Invalid("it has ", file.bytes, " bytes; its header says ", header.rows(), " rows of ",
                                     row_bytes, " bytes");
+    }
+    if (header.columns_first) {
+      ARROW_ASSIGN_OR_RAISE(values, row_by_row(*values, header, pool));
     }
     if (header.value_type->id() == arrow::Type::BOOL) {
       ARROW_ASSIGN_OR_RAISE(values, as_bits(*values, pool));

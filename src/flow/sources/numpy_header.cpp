@@ -117,11 +117,7 @@ arrow::Result<NumpyHeader> read_numpy_header(arrow::io::RandomAccessFile& file) 
   header.data_begin = begin + length;
   ARROW_RETURN_NOT_OK(set_type(entry_of(text, "descr"), header));
   ARROW_RETURN_NOT_OK(set_shape(entry_of(text, "shape"), header));
-  const bool columns_first = entry_of(text, "fortran_order").starts_with("True");
-  if (columns_first && header.shape.size() > 1) {
-    return arrow::Status::Invalid(
-        "its array is stored in Fortran's order; save it as numpy.ascontiguousarray gives it");
-  }
+  header.columns_first = header.shape.size() > 1 && entry_of(text, "fortran_order").starts_with("True");
   return header;
 }
 

@@ -18,6 +18,7 @@ struct NumpyHeader {
   std::int64_t value_bytes = 0;
   std::vector<std::int64_t> shape;
   std::int64_t data_begin = 0;
+  bool columns_first = false;  ///< The first index is the one that changes from value to value.
 
   /// Indices of the first dimension; an array without dimensions has one.
   std::int64_t rows() const;
@@ -27,7 +28,7 @@ struct NumpyHeader {
 };
 
 /// Errors: Invalid for what is no .npy file, and for arrays that Arrow has no values for: Python
-/// objects, records, text, complex numbers, big-endian numbers, and columns first.
+/// objects, records, text, complex numbers and big-endian numbers.
 arrow::Result<NumpyHeader> read_numpy_header(arrow::io::RandomAccessFile& file);
 
 /// The header of a file of version 1.0 for values of `type` in this shape. Errors: NotImplemented.

@@ -33,6 +33,8 @@ class FileWriting {
 
   /// With its dot.
   virtual const char* extension() const = 0;
+  /// Whether a file without rows says what the columns are.
+  virtual bool shows_columns() const { return false; }
   /// A new file at `path` for rows of `schema`.
   virtual arrow::Result<std::unique_ptr<FileEncoder>> begin(const std::string& path,
                                                             const std::shared_ptr<arrow::Schema>& schema) const = 0;

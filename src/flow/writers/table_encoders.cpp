@@ -67,6 +67,7 @@ class ParquetWriting : public FileWriting {
       : compression_(compression), pool_(pool) {}
 
   const char* extension() const override { return ".parquet"; }
+  bool shows_columns() const override { return true; }
 
   EncoderResult begin(const std::string& path, const std::shared_ptr<arrow::Schema>& schema) const override {
     ARROW_ASSIGN_OR_RAISE(const OutputFile out, arrow::io::FileOutputStream::Open(path));
@@ -102,6 +103,7 @@ class CsvWriting : public FileWriting {
  public:
   explicit CsvWriting(arrow::MemoryPool* pool) : pool_(pool) {}
   const char* extension() const override { return ".csv"; }
+  bool shows_columns() const override { return true; }
 
   EncoderResult begin(const std::string& path, const std::shared_ptr<arrow::Schema>& schema) const override {
     for (const auto& field : schema->fields()) {

@@ -69,6 +69,10 @@ class FolderWriter : public Writer {
   }
 
   arrow::Result<std::vector<std::string>> finish() override {
+    // No rows: a reader is to find the columns.
+    if (next_file_ == 0 && writing_->shows_columns()) {
+      ARROW_RETURN_NOT_OK(begin("", partitions_.schema(), files_[""]));
+    }
     for (auto& [folder, file] : files_) {
       if (file.encoder != nullptr) ARROW_RETURN_NOT_OK(file.encoder->finish());
     }

@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(that_are_missing_are_named_or_left_out) {
   BOOST_TEST(found_names(disk, read_node("csv", {there, missing}, ignoring)) == "there.csv ");
   BOOST_TEST(contains(error_of(find_files(read_node("csv", {missing}, ignoring))), "no file to read in " + missing));
   BOOST_TEST(contains(error_of(find_files(read_node("csv", {there}, R"({"file_extensions": ["json"]})"))),
-                      "none of the file_extensions"));
+                      "none of the endings that are read; file_extensions"));
   BOOST_TEST(contains(error_of(find_files(read_node("csv", {there}, R"({"file_extensions": 5})"))),
                       "file_extensions of the format csv is a list of text; found 5"));
 }

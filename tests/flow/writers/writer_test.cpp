@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(are_seen_as_a_whole_or_not_at_all) {
     const auto writer =
         must(open_writer(write_node("csv", folder), some_rows()->schema(), arrow::default_memory_pool()));
     must(writer->write(some_rows()));
-    BOOST_TEST(contains(error_of(rows_of(read_node("csv", {folder}))), "there is nothing"));
+    BOOST_TEST(contains(error_of(rows_of(read_node("csv", {folder}))), "there is no file in this folder"));
   }
   BOOST_TEST(entries_in(folder) == 0U);
   // What a killed process leaves behind goes with the next write.
