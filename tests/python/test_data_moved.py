@@ -241,3 +241,42 @@ def test_a_mix_goes_on_to_the_end_of_the_longest_unless_it_is_told_otherwise():
     assert len(few.mix(many).take_all()) == 8
     shortest = headway.data.MixStoppingCondition.STOP_ON_SHORTEST
     assert len(few.mix(many, stopping_condition=shortest).take_all()) < 8
+
+
+def test_a_function_that_breaks_its_promise_about_rows_is_an_error():
+    rows = headway.data.range(30).map_batches(lambda batch: {"x": batch["id"][:1]}, udf_modifying_row_count=False)
+    with pytest.raises(ValueError, match=r"it returned 1 rows for 30; udf_modifying_row_count=False promises"):
+        rows.take_all()
+
+
+def test_options_of_csv_are_taken_or_refused(tmp_path):
+    import pyarrow.csv as pc
+
+    file = tmp_path / "x.csv"
+    file.write_text("a;b\n1,5;x\n")
+    semicolons = pc.ParseOptions(delimiter=";")
+    commas = pc.ConvertOptions(decimal_point=",")
+    rows = headway.data.read_csv(str(file), parse_options=semicolons, convert_options=commas)
+    assert rows.take_all() == [{"a": 1.5, "b": "x"}]
+    with pytest.raises(ValueError, match=r"parse_options\.invalid_row_handler is"):
+        headway.data.read_csv(str(file), parse_options=pc.ParseOptions(invalid_row_handler=lambda row: "skip"))
+    with pytest.raises(ValueError, match=r"convert_options\.timestamp_parsers is \['%d'\]"):
+        headway.data.read_csv(str(file), convert_options=pc.ConvertOptions(timestamp_parsers=["%d"]))
+
+
+def test_tables_that_do_not_fit_together_are_named():
+    with pytest.raises(ValueError, match="a table has the columns b, and the first one a"):
+        headway.data.from_arrow([pa.table({"a": [1]}), pa.table({"b": [2]})])
+    with pytest.raises(TypeError, match=r"column 'a' is of type .*string in a table, and of type int64 in the first"):
+        headway.data.from_pandas([pd.DataFrame({"a": [1]}), pd.DataFrame({"a": ["x"]})])
+
+
+@pytest.mark.parametrize("kind", ["inner", "left_semi"])
+def test_keys_of_a_join_that_can_not_be_equal_are_named(kind):
+    pytest.importorskip("duckdb")
+    numbers = headway.data.from_items([{"id": 1}])
+    texts = headway.data.from_items([{"key": "1"}])
+    with pytest.raises(ValueError, match="join: column 'id' is int64 on the left, and 'key' is string on the right"):
+        numbers.join(texts, kind, on="id", right_on="key").take_all()
+    floats = headway.data.from_items([{"key": 1.0}])
+    assert numbers.join(floats, kind, on="id", right_on="key").take_all() == [{"id": 1}]

@@ -70,8 +70,8 @@ class Layout:
         names: The columns' names.
         columns: Name, type and shape of each column.
         places: For each column its first node, and its first buffer.
-        value_places: For each column the nodes and the buffer of its view, as a batch's ``offsets`` wants
-            them.
+        value_places: For each column the nodes and the buffer of its view, as a batch's
+            ``offsets`` wants them.
     """
 
     def __init__(self, core: Any):

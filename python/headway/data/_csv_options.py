@@ -8,7 +8,17 @@ from headway._values.arguments import refuse
 
 _READ = ("skip_rows", "skip_rows_after_names", "column_names", "autogenerate_column_names", "encoding")
 _PARSE = ("delimiter", "quote_char", "double_quote", "escape_char", "newlines_in_values", "ignore_empty_lines")
-_CONVERT = ("check_utf8", "null_values", "true_values", "false_values", "strings_can_be_null")
+_CONVERT = (
+    "check_utf8",
+    "null_values",
+    "true_values",
+    "false_values",
+    "strings_can_be_null",
+    "quoted_strings_can_be_null",
+    "decimal_point",
+)
+#: What the engine does not do.
+_NONE = ("invalid_row_handler", "include_missing_columns", "auto_dict_encode", "timestamp_parsers")
 
 
 def for_plan(read_options: Any, parse_options: Any, convert_options: Any) -> dict[str, Any]:
@@ -28,6 +38,9 @@ def for_plan(read_options: Any, parse_options: Any, convert_options: Any) -> dic
         if not isinstance(given, kind):
             refuse(argument, given, f"None or pyarrow.csv.{kind.__name__}")
         default = kind()
+        for name in _NONE:
+            if getattr(given, name, None) != getattr(default, name, None):
+                raise ValueError(f"{argument}.{name} is {getattr(given, name)!r}; allowed: none; map() can do it")
         chosen |= {name: getattr(given, name) for name in names if getattr(given, name) != getattr(default, name)}
     if convert_options is not None:
         if convert_options.column_types:

@@ -76,6 +76,9 @@ class _Written:
 
     def add(self, table: pa.Table) -> None:
         """The next rows."""
+        if sorted(table.schema.names) != sorted(self._kind.names):
+            first, names = ", ".join(self._kind.names), ", ".join(table.schema.names)
+            raise ValueError(f"a table has the columns {names}, and the first one {first}; allowed: the same columns")
         kind = _types.known(self._kind, table.schema)
         if not kind.equals(self._kind):
             self._begin_again(kind)

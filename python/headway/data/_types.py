@@ -73,12 +73,23 @@ def cast(table: pa.Table, kind: pa.Schema) -> pa.Table:
 
     if table.schema.equals(kind):
         return table
-    # Of tensors whose shapes differ there is no cast, not even to their own type.
-    columns = [
-        column if column.type.equals(field.type) else column.cast(field.type)
-        for column, field in zip(table.columns, kind, strict=True)
-    ]
+    columns = [_cast(column, field) for column, field in zip(table.columns, kind, strict=True)]
     return pa.Table.from_arrays(columns, schema=kind)
+
+
+def _cast(column: Any, field: Any) -> Any:
+    import pyarrow as pa
+
+    # Of tensors whose shapes differ there is no cast, not even to their own type.
+    if column.type.equals(field.type):
+        return column
+    try:
+        return column.cast(field.type)
+    except pa.ArrowException as error:
+        raise TypeError(
+            f"column {field.name!r} is of type {column.type} in a table, and of type {field.type} in the first one: "
+            f"{error}"
+        ) from None
 
 
 def _known(kind: Any, other: Any) -> Any:

@@ -7,6 +7,11 @@
 namespace headway::flow {
 namespace {
 
+bool returns_as_many(const data::FunctionNode& node) {
+  return !node.changes_rows &&
+         std::none_of(node.then.begin(), node.then.end(), [](const auto& step) { return step.changes_rows; });
+}
+
 const char* kind_of(data::FunctionKind kind) {
   switch (kind) {
     case data::FunctionKind::map_batches: return "map_batches";
@@ -39,8 +44,9 @@ void add_call(FunctionSpec& spec, const data::FunctionStep& step, const std::vec
 
 class FunctionStep : public UnitStep {
  public:
-  FunctionStep(std::shared_ptr<FunctionPools> pools, FunctionSpec spec)
-      : pools_(std::move(pools)), spec_(std::move(spec)) {}
+  /// @param keeps_rows The user has promised that as many rows are returned as given.
+  FunctionStep(std::shared_ptr<FunctionPools> pools, FunctionSpec spec, bool keeps_rows)
+      : pools_(std::move(pools)), spec_(std::move(spec)), keeps_rows_(keeps_rows) {}
 
   ~FunctionStep() override {
     if (pool_) pool_->forget_caller(this);
@@ -60,7 +66,17 @@ class FunctionStep : public UnitStep {
     if (!rows || rows->num_rows() == 0) return arrow::Status::OK();
     ARROW_ASSIGN_OR_RAISE(const auto pool, pool_for(rows->schema()));
     const FunctionWork work{place.seed, place.epoch, place.unit, place.where, place.is_first, place.on_wait};
-    return pool->process(work, rows, sink, this);
+    if (!keeps_rows_) return pool->process(work, rows, sink, this);
+    std::int64_t made = 0;
+    const ItemSink counted = [&](const std::shared_ptr<arrow::RecordBatch>& batch) {
+      made += batch ? batch->num_rows() : 0;
+      return sink(batch);
+    };
+    ARROW_RETURN_NOT_OK(pool->process(work, rows, counted, this));
+    if (made == rows->num_rows()) return arrow::Status::OK();
+    return arrow::Status::Invalid(spec_.name, place.where.empty() ? "" : ", " + place.where, ": it returned ", made,
+                                  " rows for ", rows->num_rows(),
+                                  "; udf_modifying_row_count=False promises as many as it got");
   }
 
   /// Does not wait: while the pool is opened, its workers are not known.
@@ -89,6 +105,7 @@ class FunctionStep : public UnitStep {
 
   const std::shared_ptr<FunctionPools> pools_;
   const FunctionSpec spec_;
+  const bool keeps_rows_;
   mutable std::mutex mutex_;
   mutable std::shared_ptr<FunctionPool> pool_;
   mutable bool stopped_ = false;
@@ -106,11 +123,11 @@ std::shared_ptr<const UnitStep> function_step(std::shared_ptr<FunctionPools> poo
     spec.workers_min = node.workers->front();
     spec.workers_max = node.workers->back();
   }
-  return function_step(std::move(pools), std::move(spec));
+  return std::make_shared<const FunctionStep>(std::move(pools), std::move(spec), returns_as_many(node));
 }
 
 std::shared_ptr<const UnitStep> function_step(std::shared_ptr<FunctionPools> pools, FunctionSpec spec) {
-  return std::make_shared<const FunctionStep>(std::move(pools), std::move(spec));
+  return std::make_shared<const FunctionStep>(std::move(pools), std::move(spec), false);
 }
 
 }  // namespace headway::flow

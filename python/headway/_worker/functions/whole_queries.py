@@ -6,7 +6,7 @@ run to run, whatever the threads.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from headway._worker.functions.whole_descriptions import check_numeric, description
@@ -216,10 +216,34 @@ def _number(aggregate: Mapping[str, Any], column: str, kind: Any) -> str:
     raise ValueError(f"there is no aggregate {function!r}")
 
 
+def _family(kind: Any) -> Any:
+    """What types have in common whose values may be equal."""
+    import pyarrow as pa
+
+    types = pa.types
+    if types.is_dictionary(kind):
+        return _family(kind.value_type)
+    families: dict[str, tuple[Callable[[Any], bool], ...]] = {
+        "number": (types.is_integer, types.is_floating, types.is_decimal),
+        "text": (types.is_string, types.is_large_string, types.is_string_view),
+        "bytes": (types.is_binary, types.is_large_binary, types.is_fixed_size_binary, types.is_binary_view),
+        "time": (types.is_date, types.is_timestamp),
+        "list": (types.is_list, types.is_large_list, types.is_fixed_size_list),
+    }
+    return next((name for name, tests in families.items() if any(test(kind) for test in tests)), kind.id)
+
+
 def _join(options: Mapping[str, Any], inputs: Sequence[Any]) -> str:
     left, right = inputs
     _require(left, options["on"], "join, on")
     _require(right, options["right_on"], "join, right_on")
+    for one, other in zip(options["on"], options["right_on"], strict=True):
+        kinds = left.field(one).type, right.field(other).type
+        if _family(kinds[0]) != _family(kinds[1]):
+            raise ValueError(
+                f"join: column {one!r} is {kinds[0]} on the left, and {other!r} is {kinds[1]} on the right; allowed: "
+                "columns with values that can be equal; cast one of them"
+            )
     equal = " AND ".join(
         f"l.{quoted(one)} = r.{quoted(other)}" for one, other in zip(options["on"], options["right_on"], strict=True)
     )
