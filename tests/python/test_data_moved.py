@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from headway.data.aggregate import AsList, Unique
 from headway.data.expressions import col, udf
+from headway.data.preprocessors import BatchMapper, Chain, Concatenator, OrdinalEncoder, StandardScaler
 
 pytestmark = pytest.mark.usefixtures("the_engine_ends")
 
@@ -280,3 +281,18 @@ def test_keys_of_a_join_that_can_not_be_equal_are_named(kind):
         numbers.join(texts, kind, on="id", right_on="key").take_all()
     floats = headway.data.from_items([{"key": 1.0}])
     assert numbers.join(floats, kind, on="id", right_on="key").take_all() == [{"id": 1}]
+
+
+def test_a_preprocessor_s_workers_are_asked_for_where_it_transforms():
+    rows = headway.data.from_items([{"a": 1.0, "b": "x"}, {"a": 3.0, "b": "y"}])
+    encoder = OrdinalEncoder(columns=["b"]).fit(rows)
+    encoded = encoder.transform(rows, batch_size=1, num_cpus=1, memory=1, concurrency=2)
+    assert [row["b"] for row in encoded.take_all()] == [0, 1]
+    assert encoded._plan.nodes[-1]["args"]["workers"] == [2, 2]
+    chain = Chain(StandardScaler(columns=["a"]), Concatenator(columns=["a"]))
+    made = chain.fit_transform(rows, transform_batch_size=1, transform_concurrency=2)
+    assert [row["concat_out"].tolist() for row in made.take_all()] == [[-1.0], [1.0]]
+    counted = BatchMapper(lambda batch: {"n": [len(batch["a"])]}, batch_format="numpy").transform(rows, batch_size=1)
+    assert [row["n"] for row in counted.take_all()] == [1, 1]
+    with pytest.raises(ValueError, match="batch_size is 0"):
+        encoder.transform(rows, batch_size=0)

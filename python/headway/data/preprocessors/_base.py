@@ -99,26 +99,60 @@ class Preprocessor:
             self._fitted = True
         return self
 
-    def transform(self, ds: Dataset) -> Dataset:
+    def transform(
+        self,
+        ds: Dataset,
+        *,
+        batch_size: int | None = None,
+        num_cpus: float | None = None,
+        memory: float | None = None,
+        concurrency: int | None = None,
+    ) -> Dataset:
         """The data set as this preprocessor makes it; nothing is read yet.
 
         Args:
             ds: The data set.
+            batch_size, num_cpus, memory, concurrency: As for :meth:`Dataset.map_batches`, where
+                functions compute it.
         """
         check_dataset("ds", ds)
         self._check_fitted()
         expressions = self._expressions()
         if expressions is not None:
             return ds.with_columns(expressions)
-        return ds.map_batches(_OnBatches(self), batch_format="numpy", udf_modifying_row_count=False)
+        return ds.map_batches(
+            _OnBatches(self),
+            batch_size=batch_size,
+            batch_format="numpy",
+            num_cpus=num_cpus,
+            memory=memory,
+            concurrency=concurrency,
+            udf_modifying_row_count=False,
+        )
 
-    def fit_transform(self, ds: Dataset) -> Dataset:
+    def fit_transform(
+        self,
+        ds: Dataset,
+        *,
+        transform_num_cpus: float | None = None,
+        transform_memory: float | None = None,
+        transform_batch_size: int | None = None,
+        transform_concurrency: int | None = None,
+    ) -> Dataset:
         """:meth:`fit` and then :meth:`transform`.
 
         Args:
             ds: The data set.
+            transform_num_cpus, transform_memory, transform_batch_size, transform_concurrency: Those
+                of :meth:`transform`.
         """
-        return self.fit(ds).transform(ds)
+        return self.fit(ds).transform(
+            ds,
+            batch_size=transform_batch_size,
+            num_cpus=transform_num_cpus,
+            memory=transform_memory,
+            concurrency=transform_concurrency,
+        )
 
     def transform_batch(self, data: Any) -> Any:
         """A batch as this preprocessor makes it: for inference.

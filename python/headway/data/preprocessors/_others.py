@@ -240,26 +240,28 @@ class Chain(Preprocessor):
             ds = each.fit_transform(ds)
         return self
 
-    def transform(self, ds: Dataset) -> Dataset:
+    def transform(self, ds: Dataset, **options: Any) -> Dataset:
         """The data set as all of them make it.
 
         Args:
             ds: The data set.
+            options: As for :meth:`Preprocessor.transform`.
         """
         check_dataset("ds", ds)
         for each in self.preprocessors:
-            ds = each.transform(ds)
+            ds = each.transform(ds, **options)
         return ds
 
-    def fit_transform(self, ds: Dataset) -> Dataset:
+    def fit_transform(self, ds: Dataset, **options: Any) -> Dataset:
         """:meth:`fit` and :meth:`transform`.
 
         Args:
             ds: The data set.
+            options: As for :meth:`Preprocessor.fit_transform`.
         """
         check_dataset("ds", ds)
         for each in self.preprocessors:
-            ds = each.fit_transform(ds)
+            ds = each.fit_transform(ds, **options)
         return ds
 
     def transform_batch(self, data: Any) -> Any:
@@ -299,14 +301,31 @@ class BatchMapper(Preprocessor):
         self.batch_size = _functions.batch_size(batch_size)
         self._fitted = False
 
-    def transform(self, ds: Dataset) -> Dataset:
+    def transform(
+        self,
+        ds: Dataset,
+        *,
+        batch_size: int | None = None,
+        num_cpus: float | None = None,
+        memory: float | None = None,
+        concurrency: int | None = None,
+    ) -> Dataset:
         """The data set with the function applied.
 
         Args:
             ds: The data set.
+            batch_size: Rows of a batch, instead of those of this object.
+            num_cpus, memory, concurrency: As for :meth:`Dataset.map_batches`.
         """
         check_dataset("ds", ds)
-        return ds.map_batches(self.fn, batch_format=self.batch_format, batch_size=self.batch_size)
+        return ds.map_batches(
+            self.fn,
+            batch_format=self.batch_format,
+            batch_size=self.batch_size if batch_size is None else batch_size,
+            num_cpus=num_cpus,
+            memory=memory,
+            concurrency=concurrency,
+        )
 
     def transform_batch(self, data: Any) -> Any:
         """A batch with the function applied.
