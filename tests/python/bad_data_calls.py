@@ -3,7 +3,7 @@
 import inspect
 
 from headway import data
-from headway.data import aggregate, expressions, preprocessors
+from headway.data import aggregate, datatype, expressions, preprocessors
 from headway.train import DataConfig
 
 NAMES = "a list"
@@ -317,6 +317,27 @@ OWN = {
     },
 }
 
+
+def of_types():
+    """What types by Ray's names refuse."""
+    kind, made, number = "a DataType", datatype.DataType, datatype.DataType.int8()
+    yield made, {"arrow": 3}, TypeError, "arrow", "3 (int)", "a pyarrow.DataType"
+    yield made.from_arrow, {"arrow_type": 3}, TypeError, "arrow_type", "3 (int)", "a pyarrow.DataType"
+    yield made.from_numpy, {"numpy_dtype": "x1"}, TypeError, "numpy_dtype", "'x1' (str)", "a numpy type"
+    for call in (made.list, made.large_list):
+        yield call, {"value_type": 3}, TypeError, "value_type", "3 (int)", kind
+    yield made.fixed_size_list, {"value_type": 3, "list_size": 2}, TypeError, "value_type", "3 (int)", kind
+    yield made.fixed_size_list, {"value_type": number, "list_size": -1}, ValueError, "list_size", "-1", "0 or more"
+    yield made.struct, {"fields": 3}, TypeError, "fields", "3 (int)", "a list of pairs"
+    yield made.map, {"key_type": 3, "value_type": number}, TypeError, "key_type", "3 (int)", kind
+    yield made.map, {"key_type": number, "value_type": 3}, TypeError, "value_type", "3 (int)", kind
+    yield made.tensor, {"shape": 3, "dtype": number}, TypeError, "shape", "3 (int)", "a list of lengths"
+    yield made.tensor, {"shape": [2], "dtype": 3}, TypeError, "dtype", "3 (int)", kind
+    yield made.temporal, {"temporal_type": "year"}, ValueError, "temporal_type", "'year'", "timestamp"
+    yield made.temporal, {"temporal_type": "time32", "unit": "ns"}, ValueError, "unit", "'ns'", "s, ms"
+    yield made.temporal, {"temporal_type": "timestamp", "tz": 3}, TypeError, "tz", "3 (int)", "None or a time zone"
+
+
 # (what is called, with what, exception, argument, as it is given, a part of what is allowed)
 ROWS = [
     *readers(),
@@ -324,6 +345,7 @@ ROWS = [
     *of_memory(),
     *settings(),
     *of_expressions(),
+    *of_types(),
     *of_aggregates(),
     *of_own_aggregates(),
     *of_preprocessors(),

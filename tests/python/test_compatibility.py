@@ -11,6 +11,7 @@ from pathlib import Path
 import headway
 import headway.data.aggregate
 import headway.data.collate_fn
+import headway.data.datatype
 import headway.data.expressions
 import headway.data.preprocessors
 import headway.train.horovod
@@ -112,6 +113,7 @@ def test_every_public_name_has_a_row():
         headway.data,
         headway.data.aggregate,
         headway.data.collate_fn,
+        headway.data.datatype,
         headway.data.expressions,
         headway.data.preprocessors,
         headway.tune,

@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from headway.data.aggregate import AsList, Unique
+from headway.data.datatype import DataType
 from headway.data.expressions import col, udf
 from headway.data.preprocessors import BatchMapper, Chain, Concatenator, OrdinalEncoder, StandardScaler
 
@@ -296,3 +297,33 @@ def test_a_preprocessor_s_workers_are_asked_for_where_it_transforms():
     assert [row["n"] for row in counted.take_all()] == [1, 1]
     with pytest.raises(ValueError, match="batch_size is 0"):
         encoder.transform(rows, batch_size=0)
+
+
+def test_types_by_ray_s_names():
+    @udf(return_dtype=DataType.float32())
+    def half(values):
+        return values / 2
+
+    rows = headway.data.range(2).with_column("x", half(col("id"))).with_column("y", col("id").cast(DataType.string()))
+    assert rows.schema().base_schema.field("x").type == pa.float32()
+    of_arrow = udf(return_dtype=pa.float32())(lambda values: values / 2)
+    assert headway.data.range(2).with_column("x", of_arrow(col("id"))).schema().types == [pa.int64(), pa.float32()]
+    assert [row["y"] for row in rows.take_all()] == ["0", "1"]
+    kinds = {
+        DataType.list(DataType.uint8()): pa.list_(pa.uint8()),
+        DataType.struct([("a", DataType.bool())]): pa.struct([("a", pa.bool_())]),
+        DataType.map(DataType.string(), DataType.int8()): pa.map_(pa.string(), pa.int8()),
+        DataType.fixed_size_list(DataType.float64(), 2): pa.list_(pa.float64(), 2),
+        DataType.temporal("timestamp", "ms", "UTC"): pa.timestamp("ms", "UTC"),
+        DataType.tensor((2, 3), DataType.float32()): pa.fixed_shape_tensor(pa.float32(), (2, 3)),
+        DataType.from_numpy("int16"): pa.int16(),
+        DataType.from_arrow(pa.date32()): pa.date32(),
+    }
+    assert [made.to_arrow_dtype() for made in kinds] == list(kinds.values())
+    assert DataType.int16().to_numpy_dtype() == np.int16
+    with pytest.raises(AttributeError, match="DataType has no int128; there are int8"):
+        DataType.int128()
+    with pytest.raises(TypeError, match=r"value_type is 'int8'.*allowed: a DataType"):
+        DataType.list("int8")
+    with pytest.raises(ValueError, match="temporal_type is 'year'; allowed: timestamp"):
+        DataType.temporal("year")

@@ -28,7 +28,7 @@ GOT = {
     "CheckpointUploadMode", "CheckpointConsistencyMode", "ReportedCheckpointStatus",
     # Their methods: test_data_arguments.py.
     "Dataset", "MaterializedDataset", "DataIterator", "GroupedData", "Schema", "Expr", "CollateFn",
-    "Preprocessor", "SaveMode", "FitStatus", "PreprocessorNotFittedException",
+    "Preprocessor", "SaveMode", "MixStoppingCondition", "FitStatus", "PreprocessorNotFittedException",
     *bad_tune_calls.DOMAINS, "RecursiveDependencyError", "TuneError", "TuneContext", "Trainable",
     "ResultGrid", "TrialScheduler", "FIFOScheduler", "Verbosity",
 }  # fmt: skip

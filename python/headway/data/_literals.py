@@ -48,7 +48,7 @@ def type_name(given: Any, argument: str = "the type") -> str:
         return {int: "int64", float: "double", bool: "bool", str: "string", bytes: "binary"}[given]
     module = type(given).__module__
     if module.startswith("pyarrow"):
-        return str(given)
+        return _of_arrow(given)
     if module.startswith("numpy") or getattr(given, "__module__", "") == "numpy":
         import numpy as np
 
@@ -56,4 +56,9 @@ def type_name(given: Any, argument: str = "the type") -> str:
     arrow = getattr(given, "to_arrow_dtype", None)  # Ray's DataType, and ours.
     if arrow is None:
         refuse(argument, given, 'a pyarrow or numpy type, or its name, such as "float32"')
-    return str(arrow())
+    return _of_arrow(arrow())
+
+
+def _of_arrow(kind: Any) -> str:
+    # What Arrow calls float is Python's name of a double.
+    return "float32" if str(kind) == "float" else str(kind)
