@@ -26,7 +26,7 @@ def readers():
         ("ignore_missing_paths", 1, TypeError, "1 (int)", BOOL),
         ("shuffle", "rows", TypeError, "'rows' (str)", 'None, "files" or a FileShuffleConfig'),
         ("file_extensions", "csv", TypeError, "'csv' (str)", "a list of text"),
-        *((name, 0, ValueError, "0", ABOVE_0) for name in COUNTS),
+        *((name, 0, ValueError, "0", ABOVE_0) for name in (*COUNTS, "parallelism")),
     ]
     own = {
         "columns": (3, TypeError, "3 (int)", "None or a list of columns' names"),

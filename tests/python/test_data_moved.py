@@ -327,3 +327,11 @@ def test_types_by_ray_s_names():
         DataType.list("int8")
     with pytest.raises(ValueError, match="temporal_type is 'year'; allowed: timestamp"):
         DataType.temporal("year")
+
+
+def test_the_older_name_of_the_number_of_pieces(tmp_path):
+    folder = str(tmp_path / "rows")
+    headway.data.range(10).write_parquet(folder)
+    pieces = headway.data.read_parquet(folder, parallelism=5).iter_batches(batch_size=None)
+    assert [len(piece["id"]) for piece in pieces] == [2] * 5
+    assert len(headway.data.read_parquet(folder, parallelism=-1).take_all()) == 10

@@ -107,7 +107,9 @@ class Order(DatasetPart):
         """Cuts the data into other pieces; their order stays.
 
         Args:
-            num_blocks: Into so many pieces of about the same number of rows.
+            num_blocks: Into so many pieces of about the same number of rows. Where their number is
+                not known before they are read (text files, filters, functions), pieces stay as they
+                are.
             target_num_rows_per_block: Into pieces of so many rows.
             shuffle: Whether rows are shuffled too, as by :meth:`random_shuffle`.
         """

@@ -11,6 +11,7 @@ from headway.data import _avro, _csv_options
 from headway.data._dataset import Dataset
 from headway.data._files import FileArguments, PartitionFilter, Partitioning, read
 from headway.data._locations import column_names
+from headway.data._memory import blocks
 
 if TYPE_CHECKING:
     import pyarrow.fs
@@ -29,6 +30,7 @@ def read_parquet(
     file_extensions: Sequence[str] | None = ("parquet",),
     concurrency: int | None = None,
     override_num_blocks: int | None = None,
+    parallelism: int = -1,
 ) -> Dataset:
     """Rows of Parquet files.
 
@@ -44,7 +46,9 @@ def read_parquet(
         shuffle: ``"files"`` or a :class:`FileShuffleConfig`: files in a random order.
         file_extensions: Only files of a folder whose names end so; None: all.
         concurrency: Kept for scripts that give it: the engine reads as memory allows.
-        override_num_blocks: Into how many pieces the rows are cut; default: row groups.
+        override_num_blocks: Into how many pieces the rows are cut, where their number is known
+            before they are read; default: row groups.
+        parallelism: An older name of that; -1: not given.
 
     Example:
         >>> import headway.data
@@ -53,7 +57,7 @@ def read_parquet(
     """
     given = FileArguments(
         filesystem, partition_filter, partitioning, include_paths, ignore_missing_paths, shuffle, file_extensions,
-        concurrency, override_num_blocks,
+        concurrency, blocks(parallelism, override_num_blocks),
     )  # fmt: skip
     return read("parquet", paths, given, columns=column_names("columns", columns))
 
@@ -70,6 +74,7 @@ def read_csv(
     file_extensions: Sequence[str] | None = None,
     concurrency: int | None = None,
     override_num_blocks: int | None = None,
+    parallelism: int = -1,
     read_options: Any = None,
     parse_options: Any = None,
     convert_options: Any = None,
@@ -78,7 +83,7 @@ def read_csv(
 
     Args:
         paths, filesystem, partition_filter, partitioning, include_paths, ignore_missing_paths,
-            shuffle, file_extensions, concurrency, override_num_blocks: As for
+            shuffle, file_extensions, concurrency, override_num_blocks, parallelism: As for
             :func:`read_parquet`.
         read_options: ``pyarrow.csv.ReadOptions``: column names, rows to skip.
         parse_options: ``pyarrow.csv.ParseOptions``: delimiter, quotes.
@@ -93,7 +98,7 @@ def read_csv(
     """
     given = FileArguments(
         filesystem, partition_filter, partitioning, include_paths, ignore_missing_paths, shuffle, file_extensions,
-        concurrency, override_num_blocks,
+        concurrency, blocks(parallelism, override_num_blocks),
     )  # fmt: skip
     return read("csv", paths, given, **_csv_options.for_plan(read_options, parse_options, convert_options))
 
@@ -111,12 +116,13 @@ def read_json(
     file_extensions: Sequence[str] | None = None,
     concurrency: int | None = None,
     override_num_blocks: int | None = None,
+    parallelism: int = -1,
 ) -> Dataset:
     """Rows of JSON files: an object a line, or in one list.
 
     Args:
         paths, filesystem, partition_filter, partitioning, include_paths, ignore_missing_paths,
-            shuffle, file_extensions, concurrency, override_num_blocks: As for
+            shuffle, file_extensions, concurrency, override_num_blocks, parallelism: As for
             :func:`read_parquet`.
         lines: Whether each line is an object; False: the file may be one list, too.
 
@@ -127,7 +133,7 @@ def read_json(
     """
     given = FileArguments(
         filesystem, partition_filter, partitioning, include_paths, ignore_missing_paths, shuffle, file_extensions,
-        concurrency, override_num_blocks,
+        concurrency, blocks(parallelism, override_num_blocks),
     )  # fmt: skip
     return read("json", paths, given, lines=check_bool("lines", lines))
 
@@ -146,12 +152,13 @@ def read_text(
     file_extensions: Sequence[str] | None = None,
     concurrency: int | None = None,
     override_num_blocks: int | None = None,
+    parallelism: int = -1,
 ) -> Dataset:
     """Lines of text files, in the column ``text``.
 
     Args:
         paths, filesystem, partition_filter, partitioning, include_paths, ignore_missing_paths,
-            shuffle, file_extensions, concurrency, override_num_blocks: As for
+            shuffle, file_extensions, concurrency, override_num_blocks, parallelism: As for
             :func:`read_parquet`.
         encoding: Of the files.
         drop_empty_lines: Whether empty lines are left out.
@@ -163,7 +170,7 @@ def read_text(
     """
     given = FileArguments(
         filesystem, partition_filter, partitioning, include_paths, ignore_missing_paths, shuffle, file_extensions,
-        concurrency, override_num_blocks,
+        concurrency, blocks(parallelism, override_num_blocks),
     )  # fmt: skip
     check_str("encoding", encoding, "an encoding's name")
     empty = check_bool("drop_empty_lines", drop_empty_lines)
@@ -182,12 +189,13 @@ def read_avro(
     file_extensions: Sequence[str] | None = None,
     concurrency: int | None = None,
     override_num_blocks: int | None = None,
+    parallelism: int = -1,
 ) -> Dataset:
     """Rows of Avro files, which function workers read with the package ``fastavro``.
 
     Args:
         paths, filesystem, partition_filter, partitioning, include_paths, ignore_missing_paths,
-            shuffle, file_extensions, concurrency, override_num_blocks: As for
+            shuffle, file_extensions, concurrency, override_num_blocks, parallelism: As for
             :func:`read_parquet`.
 
     Raises:
@@ -200,7 +208,7 @@ def read_avro(
     """
     given = FileArguments(
         filesystem, partition_filter, partitioning, include_paths, ignore_missing_paths, shuffle, file_extensions,
-        concurrency, override_num_blocks,
+        concurrency, blocks(parallelism, override_num_blocks),
     )  # fmt: skip
     check_installed("read_avro", "fastavro")
     return read("binary", paths, given).map_batches(_avro.rows_of, batch_size=1, batch_format="pyarrow")
@@ -219,13 +227,14 @@ def read_orc(
     file_extensions: Sequence[str] | None = None,
     concurrency: int | None = None,
     override_num_blocks: int | None = None,
+    parallelism: int = -1,
 ) -> Dataset:
     """Rows of ORC files.
 
     Args:
         paths, filesystem, columns, partition_filter, partitioning, include_paths,
-            ignore_missing_paths, shuffle, file_extensions, concurrency, override_num_blocks: As
-            for :func:`read_parquet`.
+            ignore_missing_paths, shuffle, file_extensions, concurrency, override_num_blocks,
+            parallelism: As for :func:`read_parquet`.
 
     Example:
         >>> import headway.data
@@ -234,6 +243,6 @@ def read_orc(
     """
     given = FileArguments(
         filesystem, partition_filter, partitioning, include_paths, ignore_missing_paths, shuffle, file_extensions,
-        concurrency, override_num_blocks,
+        concurrency, blocks(parallelism, override_num_blocks),
     )  # fmt: skip
     return read("orc", paths, given, columns=column_names("columns", columns))

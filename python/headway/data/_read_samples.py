@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from headway._values.arguments import check_bool, check_int, check_str, check_texts, refuse
 from headway.data._dataset import Dataset
 from headway.data._files import FileArguments, PartitionFilter, Partitioning, read
+from headway.data._memory import blocks
 
 if TYPE_CHECKING:
     import pyarrow.fs
@@ -25,12 +26,13 @@ def read_binary_files(
     file_extensions: Sequence[str] | None = None,
     concurrency: int | None = None,
     override_num_blocks: int | None = None,
+    parallelism: int = -1,
 ) -> Dataset:
     """Whole files, each a row, in the column ``bytes``.
 
     Args:
         paths, filesystem, partition_filter, partitioning, include_paths, ignore_missing_paths,
-            shuffle, file_extensions, concurrency, override_num_blocks: As for
+            shuffle, file_extensions, concurrency, override_num_blocks, parallelism: As for
             :func:`read_parquet`.
 
     Example:
@@ -40,7 +42,7 @@ def read_binary_files(
     """
     given = FileArguments(
         filesystem, partition_filter, partitioning, include_paths, ignore_missing_paths, shuffle, file_extensions,
-        concurrency, override_num_blocks,
+        concurrency, blocks(parallelism, override_num_blocks),
     )  # fmt: skip
     return read("binary", paths, given)
 
@@ -62,12 +64,13 @@ def read_images(
     file_extensions: Sequence[str] | None = _IMAGES,
     concurrency: int | None = None,
     override_num_blocks: int | None = None,
+    parallelism: int = -1,
 ) -> Dataset:
     """Images, each a row, in the column ``image``: arrays of height, width and colours.
 
     Args:
         paths, filesystem, partition_filter, partitioning, include_paths, ignore_missing_paths,
-            shuffle, file_extensions, concurrency, override_num_blocks: As for
+            shuffle, file_extensions, concurrency, override_num_blocks, parallelism: As for
             :func:`read_parquet`.
         size: Height and width that every image gets; None: as it is.
         mode: Of the colours, as Pillow names it, such as ``"RGB"``; None: as it is.
@@ -79,7 +82,7 @@ def read_images(
     """
     given = FileArguments(
         filesystem, partition_filter, partitioning, include_paths, ignore_missing_paths, shuffle, file_extensions,
-        concurrency, override_num_blocks,
+        concurrency, blocks(parallelism, override_num_blocks),
     )  # fmt: skip
     if mode is not None:
         check_str("mode", mode, 'None or a mode of Pillow, such as "RGB"')
@@ -110,12 +113,13 @@ def read_numpy(
     file_extensions: Sequence[str] | None = ("npy",),
     concurrency: int | None = None,
     override_num_blocks: int | None = None,
+    parallelism: int = -1,
 ) -> Dataset:
     """Arrays of ``.npy`` files: each row of them is a row's ``data``.
 
     Args:
         paths, filesystem, partition_filter, partitioning, include_paths, ignore_missing_paths,
-            shuffle, file_extensions, concurrency, override_num_blocks: As for
+            shuffle, file_extensions, concurrency, override_num_blocks, parallelism: As for
             :func:`read_parquet`.
 
     Example:
@@ -125,7 +129,7 @@ def read_numpy(
     """
     given = FileArguments(
         filesystem, partition_filter, partitioning, include_paths, ignore_missing_paths, shuffle, file_extensions,
-        concurrency, override_num_blocks,
+        concurrency, blocks(parallelism, override_num_blocks),
     )  # fmt: skip
     return read("numpy", paths, given)
 
@@ -142,12 +146,13 @@ def read_tfrecords(
     file_extensions: Sequence[str] | None = None,
     concurrency: int | None = None,
     override_num_blocks: int | None = None,
+    parallelism: int = -1,
 ) -> Dataset:
     """Examples of TFRecord files, with a column for each feature. TensorFlow is not needed.
 
     Args:
         paths, filesystem, partition_filter, partitioning, include_paths, ignore_missing_paths,
-            shuffle, file_extensions, concurrency, override_num_blocks: As for
+            shuffle, file_extensions, concurrency, override_num_blocks, parallelism: As for
             :func:`read_parquet`.
 
     Example:
@@ -157,7 +162,7 @@ def read_tfrecords(
     """
     given = FileArguments(
         filesystem, partition_filter, partitioning, include_paths, ignore_missing_paths, shuffle, file_extensions,
-        concurrency, override_num_blocks,
+        concurrency, blocks(parallelism, override_num_blocks),
     )  # fmt: skip
     return read("tfrecord", paths, given)
 
@@ -176,12 +181,14 @@ def read_webdataset(
     expand_json: bool = False,
     concurrency: int | None = None,
     override_num_blocks: int | None = None,
+    parallelism: int = -1,
 ) -> Dataset:
     """Samples of tar files in the form of WebDataset, with a column for each suffix.
 
     Args:
         paths, filesystem, partition_filter, include_paths, ignore_missing_paths, shuffle,
-            file_extensions, concurrency, override_num_blocks: As for :func:`read_parquet`.
+            file_extensions, concurrency, override_num_blocks, parallelism: As for
+            :func:`read_parquet`.
         decoder: Whether text and numbers are decoded; False: all columns are bytes.
         suffixes: Only these.
         expand_json: Only False: a function of the rows may parse a sample's JSON.
@@ -193,7 +200,7 @@ def read_webdataset(
     """
     given = FileArguments(
         filesystem, partition_filter, None, include_paths, ignore_missing_paths, shuffle, file_extensions,
-        concurrency, override_num_blocks,
+        concurrency, blocks(parallelism, override_num_blocks),
     )  # fmt: skip
     names = None if suffixes is None else check_texts("suffixes", suffixes, "None or a list of suffixes")
     names = names and [each.removeprefix(".") for each in names]
