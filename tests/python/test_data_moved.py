@@ -335,3 +335,14 @@ def test_the_older_name_of_the_number_of_pieces(tmp_path):
     pieces = headway.data.read_parquet(folder, parallelism=5).iter_batches(batch_size=None)
     assert [len(piece["id"]) for piece in pieces] == [2] * 5
     assert len(headway.data.read_parquet(folder, parallelism=-1).take_all()) == 10
+
+
+def test_maps_go_through_functions_as_they_are():
+    kind = pa.map_(pa.string(), pa.int64())
+    values = [[("a", 1), ("b", 2)], None, []]
+    rows = headway.data.from_arrow(pa.table({"x": pa.array(values, kind)}))
+    for made in (rows.map(lambda row: row), rows.map_batches(lambda batch: batch)):
+        assert made.to_arrow().schema.field("x").type == kind
+        assert made.to_arrow()["x"].to_pylist() == values
+    with pytest.raises(TypeError, match=r"column 'x\.key': row 1 is of type str"):
+        headway.data.from_items([{"x": [(1, "a"), ("b", 2)]}])

@@ -155,11 +155,27 @@ def _from_list(name: str, values: list[Any]) -> Any:
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         if all(value is None or (type(value) is int and 0 <= value < 2**64) for value in values):
             return pa.array(values, pa.uint64())
+        if all(value is None or _is_map(value) for value in values):
+            return _from_pairs(name, values)
         raise TypeError(_fault(name, values, error)) from None
     if isinstance(made, pa.ChunkedArray):  # More than 2 GiB of text or bytes.
         large = pa.large_string() if pa.types.is_string(made.type) else pa.large_binary()
         made = pa.array(values, large)
     return made
+
+
+def _is_map(value: Any) -> bool:
+    """Whether it is what Arrow's maps are in Python: a list of pairs."""
+    return isinstance(value, list) and all(type(each) is tuple and len(each) == 2 for each in value)
+
+
+def _from_pairs(name: str, values: list[Any]) -> Any:
+    import pyarrow as pa
+
+    pairs = [pair for value in values if value is not None for pair in value]
+    keys = _from_list(f"{name}.key", [key for key, _ in pairs])
+    items = _from_list(f"{name}.value", [value for _, value in pairs])
+    return pa.array(values, pa.map_(keys.type, items.type))
 
 
 def _fault(name: str, values: list[Any], error: Exception) -> str:
