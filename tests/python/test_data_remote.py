@@ -1,0 +1,100 @@
+"""Data sets on object stores: a real S3 server, between which and the data process the network may
+fail.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+
+import object_store
+import pytest
+
+BUSY = b"HTTP/1.1 503 Slow Down\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+
+
+class BusyAtFirst:
+    """Answers the first connections with 503, and hands the others on to a server."""
+
+    def __init__(self, port, busy):
+        self._to = port
+        self.busy = busy
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self._socket.getsockname()[1]
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def close(self):
+        self._socket.close()
+
+    def _serve(self):
+        with contextlib.suppress(OSError):  # Closed.
+            while True:
+                caller, _ = self._socket.accept()
+                threading.Thread(target=self._answer, args=[caller], daemon=True).start()
+
+    def _answer(self, caller):
+        with contextlib.suppress(OSError):
+            if self.busy > 0:
+                self.busy -= 1
+                caller.recv(1 << 16)
+                caller.sendall(BUSY)
+                caller.close()
+                return
+            server = socket.create_connection(("127.0.0.1", self._to))
+            threading.Thread(target=self._carry, args=[caller, server], daemon=True).start()
+            self._carry(server, caller)
+
+    def _carry(self, one, other):
+        with contextlib.suppress(OSError):
+            while received := one.recv(1 << 16):
+                other.sendall(received)
+            other.shutdown(socket.SHUT_WR)
+
+
+@pytest.fixture(scope="module")
+def store():
+    with object_store.serve() as store:
+        yield store
+
+
+def test_urls_are_written_and_read(store):
+    output = object_store.run(
+        f"""
+        import headway.data
+        headway.data.range(1000).write_parquet("{store.url("runs/numbers")}", max_rows_per_file=300)
+        rows = headway.data.read_parquet("{store.url("runs/numbers")}")
+        print(rows.count(), rows.sum("id"), len(rows.input_files()))
+        """
+    )
+    assert output.split() == ["1000", "499500", "4"]
+
+
+def test_reads_that_fail_are_tried_again(store):
+    proxy = BusyAtFirst(store.port, busy=3)
+    query = store.query.replace(str(store.port), str(proxy.port))
+    output = object_store.run(
+        f"""
+        import headway.data
+        headway.data.range(1000).write_parquet("{store.url("runs/busy")}")
+        print(headway.data.read_parquet("s3://runs/busy?{query}").sum("id"))
+        """
+    )
+    proxy.close()
+    assert (output.split(), proxy.busy) == (["499500"], 0)
+
+
+def test_a_server_that_is_not_there_is_an_error_in_words():
+    with socket.create_server(("127.0.0.1", 0)) as nobody:
+        port = nobody.getsockname()[1]
+    output = object_store.run(
+        f"""
+        import headway.data
+        try:
+            headway.data.read_parquet("s3://runs/x?endpoint_override=127.0.0.1:{port}&scheme=http").count()
+        except OSError as error:
+            print(error)
+        """
+    )
+    assert "cannot look for s3://runs/x: " in output
+    assert "tried 5 times within" in output
