@@ -3,6 +3,7 @@
 #include "cluster/agent_messages.hpp"
 
 #include <chrono>
+#include <utility>
 
 namespace headway::cluster {
 
@@ -13,21 +14,27 @@ void await_first_message(asio::io_context& loop, const std::shared_ptr<SecureCha
                          std::function<void(const std::shared_ptr<SecureChannel>&, const wire::Frame&)> heard,
                          std::function<void(const Error&)> ended) {
   const auto timer = std::make_shared<asio::steady_timer>(loop, limit);
-  timer->async_wait([weak = std::weak_ptr(channel), limit, ended](const boost::system::error_code& failure) {
+  // The first of three: the limit, a message, the end. A timer that has run out cannot be cancelled
+  // any more, and its handler may come after a message.
+  const auto over = std::make_shared<bool>(false);
+  timer->async_wait([weak = std::weak_ptr(channel), over, limit, ended](const boost::system::error_code& failure) {
     const auto silent = weak.lock();
-    if (failure || !silent) return;
+    if (failure || !silent || std::exchange(*over, true)) return;
     silent->close();
     const std::string seconds = std::to_string(std::chrono::duration_cast<std::chrono::seconds>(limit).count());
     if (ended) ended({ErrorKind::unavailable, "it said nothing within " + seconds + " s"});
   });
-  const auto on_frame = [weak = std::weak_ptr(channel), timer, heard = std::move(heard)](const wire::Frame& frame) {
+  const auto on_frame = [weak = std::weak_ptr(channel), timer, over,
+                         heard = std::move(heard)](const wire::Frame& frame) {
     timer->cancel();
-    if (const auto known = weak.lock()) heard(known, frame);
+    const auto known = weak.lock();
+    if (!std::exchange(*over, true) && known) heard(known, frame);
     return Result<void>();
   };
-  channel->start(on_frame, [timer, ended](const std::optional<Error>& error) {
+  channel->start(on_frame, [timer, over, ended](const std::optional<Error>& error) {
     timer->cancel();
-    if (ended) ended(error.value_or(Error{ErrorKind::unavailable, "it closed the connection"}));
+    if (!std::exchange(*over, true) && ended)
+      ended(error.value_or(Error{ErrorKind::unavailable, "it closed the connection"}));
   });
 }
 

@@ -15,21 +15,25 @@ bool is_meant(const SpareNode& node, const SpareWanted& wanted) {
   return !wanted.not_on.contains(node.node_id) && matches(node.labels, wanted.labels);
 }
 
+double left_on(const SpareNode& node, const std::map<std::string, double>& used) {
+  const auto found = used.find(node.node_id);
+  return found == used.end() ? node.cpus : node.cpus - found->second;
+}
+
 }  // namespace
 
-double SparePlaces::left_on(const SpareNode& node) const {
-  double left = node.cpus;
-  for (const auto& [worker, taken] : taken_) {
-    if (taken.node_id == node.node_id) left -= taken.cpus;
-  }
-  return left;
+std::map<std::string, double> SparePlaces::used() const {
+  std::map<std::string, double> used;
+  for (const auto& [worker, taken] : taken_) used[taken.node_id] += taken.cpus;
+  return used;
 }
 
 const SpareNode* SparePlaces::find(const std::vector<SpareNode>& nodes, const SpareWanted& wanted) const {
   const SpareNode* best = nullptr;
   double most = 0;
+  const std::map<std::string, double> used = this->used();
   for (const SpareNode& node : nodes) {
-    const double left = left_on(node);
+    const double left = left_on(node, used);
     if (!is_meant(node, wanted) || left + rounding < wanted.cpus) continue;
     const bool is_better = best == nullptr || (best->has_gpus && !node.has_gpus) ||
                            (best->has_gpus == node.has_gpus && left > most + rounding);
@@ -43,9 +47,10 @@ const SpareNode* SparePlaces::find(const std::vector<SpareNode>& nodes, const Sp
 int SparePlaces::room(const std::vector<SpareNode>& nodes, const SpareWanted& wanted) const {
   constexpr double least = 0.01;
   double sum = 0;
+  const std::map<std::string, double> used = this->used();
   for (const SpareNode& node : nodes) {
     if (is_meant(node, wanted))
-      sum += std::max(std::floor((left_on(node) + rounding) / std::max(wanted.cpus, least)), 0.0);
+      sum += std::max(std::floor((left_on(node, used) + rounding) / std::max(wanted.cpus, least)), 0.0);
   }
   constexpr double most = 1e6;
   return static_cast<int>(std::min(sum, most));
@@ -60,8 +65,7 @@ void SparePlaces::give_back(std::int64_t worker) {
 }
 
 std::vector<std::int64_t> SparePlaces::too_many(const std::vector<SpareNode>& nodes) const {
-  std::map<std::string, double> lacking;
-  for (const auto& [worker, taken] : taken_) lacking[taken.node_id] += taken.cpus;
+  std::map<std::string, double> lacking = used();
   for (const SpareNode& node : nodes) {
     if (const auto used = lacking.find(node.node_id); used != lacking.end()) used->second -= node.cpus;
   }

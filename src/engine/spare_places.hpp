@@ -64,7 +64,8 @@ class SparePlaces {
     std::string node_id;
     double cpus = 0;
   };
-  double left_on(const SpareNode& node) const;
+  /// CPUs in use, by node.
+  std::map<std::string, double> used() const;
 
   std::map<std::int64_t, Taken> taken_;  ///< By worker; later ones have higher numbers.
   std::function<void()> given_back_;
