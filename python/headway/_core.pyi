@@ -1114,6 +1114,10 @@ class DataProcess:
     def address(self) -> str:
         """Where clients find it."""
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether it has ended meanwhile."""
+
     def close(self) -> None:
         """This process needs it no more; the last client's close ends it."""
 

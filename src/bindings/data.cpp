@@ -315,6 +315,8 @@ void bind_data(nb::module_& module) {
            "Starts it; with a folder, one that was started for the same folder is used if it still runs.")
       // Keeps the GIL: a field.
       .def_prop_ro("address", &feed::DataProcess::address, "Where clients find it.")
+      // Keeps the GIL: does not wait.
+      .def_prop_ro("has_ended", &feed::DataProcess::has_ended, "Whether it has ended meanwhile.")
       .def("close", &feed::DataProcess::close, nb::call_guard<nb::gil_scoped_release>(),
            "This process needs it no more; the last client's close ends it.");
   nb::class_<PyDataClient>(module, "DataClient", "Asks a data process, and opens streams of batches.")

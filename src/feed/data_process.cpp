@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <fstream>
+#include <poll.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -77,6 +78,11 @@ Result<DataProcess> DataProcess::launch(const std::string& program,
 }
 
 DataProcess::~DataProcess() { close(); }
+
+bool DataProcess::has_ended() const {
+  pollfd life{life_.get(), POLLRDHUP, 0};
+  return life_.is_open() && poll(&life, 1, 0) > 0;
+}
 
 void DataProcess::close() {
   if (!life_.is_open()) return;

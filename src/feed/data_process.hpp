@@ -30,6 +30,8 @@ class DataProcess {
   void close();
 
   const std::string& address() const { return address_; }
+  /// Whether it has ended meanwhile: killed, for example. Does not wait.
+  bool has_ended() const;
 
  private:
   DataProcess(std::string address, wire::Fd life, pid_t child)

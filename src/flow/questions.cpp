@@ -16,8 +16,9 @@ wire::Frame value_of(Json value, wire::Blob blob = nullptr) {
 }
 
 /// Where only rows show the schema, the first ones are made.
-arrow::Result<std::shared_ptr<arrow::Schema>> schema_of(Engine& engine, const PlanInput& input) {
+arrow::Result<std::shared_ptr<arrow::Schema>> schema_of(Engine& engine, const PlanInput& input, Errand& errand) {
   ARROW_ASSIGN_OR_RAISE(const BuiltPlan built, PlanBuilder(engine, input, {}).build());
+  const Errand::Run run(errand, *built.stage);
   auto schema = built.stage->schema();
   while (schema == nullptr) {
     ARROW_ASSIGN_OR_RAISE(const auto chunk, built.stage->next());
@@ -27,8 +28,8 @@ arrow::Result<std::shared_ptr<arrow::Schema>> schema_of(Engine& engine, const Pl
   return slot_schema(schema);
 }
 
-Answered answer_schema(Engine& engine, const PlanInput& input) {
-  ARROW_ASSIGN_OR_RAISE(const auto schema, schema_of(engine, input));
+Answered answer_schema(Engine& engine, const PlanInput& input, Errand& errand) {
+  ARROW_ASSIGN_OR_RAISE(const auto schema, schema_of(engine, input, errand));
   ARROW_ASSIGN_OR_RAISE(const auto text, arrow::ipc::SerializeSchema(*schema));
   return value_of(to_json(layout_of(*schema, 0)), std::make_shared<const std::string>(text->ToString()));
 }
@@ -37,11 +38,13 @@ Answered counted(std::int64_t rows, const ErroredUnits& errored) {
   return value_of(JsonObject{{"rows", rows}, {"errored", errored.count()}, {"first_failure", errored.first_failure()}});
 }
 
-Answered answer_count(Engine& engine, const PlanInput& input, const std::shared_ptr<FlowGauges>& gauges) {
+Answered answer_count(Engine& engine, const PlanInput& input, const std::shared_ptr<FlowGauges>& gauges,
+                      Errand& errand) {
   ARROW_ASSIGN_OR_RAISE(std::int64_t rows, PlanBuilder(engine, input, {}).known_rows());
   if (rows >= 0) return counted(rows, ErroredUnits(0));
   ARROW_ASSIGN_OR_RAISE(BuiltPlan built, PlanBuilder(engine, input, {}, gauges).build());
   built.stage = gauged(std::move(built.stage), gauges, "count");
+  const Errand::Run run(errand, *built.stage);
   rows = 0;
   while (built.rows_max < 0 || rows < built.rows_max) {
     ARROW_ASSIGN_OR_RAISE(const auto chunk, built.stage->next());
@@ -52,9 +55,9 @@ Answered answer_count(Engine& engine, const PlanInput& input, const std::shared_
 }
 
 Answered answered(Engine& engine, const std::string& what, const PlanInput& input,
-                  const std::shared_ptr<FlowGauges>& gauges) {
-  if (what == "schema") return answer_schema(engine, input);
-  if (what == "count") return answer_count(engine, input, gauges);
+                  const std::shared_ptr<FlowGauges>& gauges, Errand& errand) {
+  if (what == "schema") return answer_schema(engine, input, errand);
+  if (what == "count") return answer_count(engine, input, gauges, errand);
   if (what == "size") {
     ARROW_ASSIGN_OR_RAISE(const std::int64_t bytes, PlanBuilder(engine, input, {}).bytes());
     return value_of(bytes);
@@ -86,11 +89,12 @@ arrow::Result<wire::Frame> invited(Engine& engine, const feed::Invite& invite) {
     if (!place.ok()) place = desk.open("0.0.0.0");
   }
   if (wanted.workers == 0 || !place.ok()) {
-    return value_of(JsonObject{{"port", 0}, {"token", ""}, {"workers", 0}, {"cpus", 0.0}});
+    const std::string problem = place.ok() ? "" : place.status().message();
+    return value_of(JsonObject{{"port", 0}, {"token", ""}, {"workers", 0}, {"cpus", 0.0}, {"problem", problem}});
   }
   const Json workers = wanted.workers ? Json(*wanted.workers) : Json(nullptr);
-  return value_of(
-      JsonObject{{"port", place->port}, {"token", place->token}, {"workers", workers}, {"cpus", wanted.cpus}});
+  return value_of(JsonObject{
+      {"port", place->port}, {"token", place->token}, {"workers", workers}, {"cpus", wanted.cpus}, {"problem", ""}});
 }
 
 }  // namespace
@@ -105,9 +109,9 @@ wire::Frame answer(Engine& engine, const feed::Invite& invite) {
 }
 
 wire::Frame answer(Engine& engine, const std::string& what, const PlanInput& input,
-                   const std::shared_ptr<FlowGauges>& gauges) {
+                   const std::shared_ptr<FlowGauges>& gauges, Errand& errand) {
   try {
-    const Answered made = answered(engine, what, input, gauges);
+    const Answered made = answered(engine, what, input, gauges, errand);
     return made.ok() ? wire::Frame{made->json, made->blob} : failure_frame(made.status());
   } catch (const std::exception& failure) {
     return failure_frame(Error{ErrorKind::internal, failure.what()});

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "flow/engine.hpp"
+#include "flow/errand.hpp"
 #include "flow/plan_builder.hpp"
 #include "wire/frame.hpp"
 
@@ -18,9 +19,9 @@ namespace headway::flow {
 /// | files | a list of locations | |
 /// | explain | text, one line for each node | |
 ///
-/// `gauges` count what is run for it.
+/// `gauges` count what is run for it, and it ends with the errand.
 wire::Frame answer(Engine& engine, const std::string& what, const PlanInput& input,
-                   const std::shared_ptr<FlowGauges>& gauges);
+                   const std::shared_ptr<FlowGauges>& gauges, Errand& errand);
 
 /// The answer to an invitation: there function workers of other nodes may come in from now on.
 wire::Frame answer(Engine& engine, const feed::Invite& invite);

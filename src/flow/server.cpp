@@ -223,17 +223,16 @@ void Server::drop(Place place) {
 void Server::ask(const std::shared_ptr<Session>& session, std::string what, std::shared_ptr<const PlanInput> input) {
   auto gauges = std::make_shared<FlowGauges>(engine_->budget());
   session->set_gauges(gauges);
-  answer_later(session, [this, what = std::move(what), input = std::move(input), gauges] {
-    return answer(*engine_, what, *input, gauges);
+  answer_later(session, [this, what = std::move(what), input = std::move(input), gauges, errand = session->errand()] {
+    return answer(*engine_, what, *input, gauges, *errand);
   });
 }
 
 void Server::run(const std::shared_ptr<Session>& session, std::shared_ptr<const PlanInput> input) {
-  auto wanted = [seen = std::weak_ptr(session)] { return !seen.expired(); };
   auto gauges = std::make_shared<FlowGauges>(engine_->budget());
   session->set_gauges(gauges);
-  answer_later(session, [this, input = std::move(input), wanted = std::move(wanted), gauges] {
-    return write_plan(*engine_, *input, wanted, gauges);
+  answer_later(session, [this, input = std::move(input), gauges, errand = session->errand()] {
+    return write_plan(*engine_, *input, *errand, gauges);
   });
 }
 

@@ -50,6 +50,7 @@ void Session::start() {
         const auto session = self.lock();
         if (!session) return;
         if (session->outlet_) session->outlet_->close();
+        session->errand_->stop();
         session->host_.leave(session);
       });
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "feed/feed_messages.hpp"
+#include "flow/errand.hpp"
 #include "flow/outlet.hpp"
 #include "flow/plan_builder.hpp"
 #include "wire/channel.hpp"
@@ -61,6 +62,8 @@ class Session : public std::enable_shared_from_this<Session> {
   /// What is run for the client; null before.
   void set_gauges(std::shared_ptr<const FlowGauges> gauges) { gauges_ = std::move(gauges); }
   const std::shared_ptr<const FlowGauges>& gauges() const { return gauges_; }
+  /// Stopped when the client goes.
+  const std::shared_ptr<Errand>& errand() const { return errand_; }
 
  private:
   Result<void> on_frame(wire::Frame frame);
@@ -73,6 +76,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::shared_ptr<wire::Channel> channel_;
   std::shared_ptr<Outlet> outlet_;
   std::shared_ptr<const FlowGauges> gauges_;
+  const std::shared_ptr<Errand> errand_ = std::make_shared<Errand>();
   bool greeted_ = false;
 };
 

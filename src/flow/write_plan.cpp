@@ -19,18 +19,18 @@ data::Plan without_write(const data::Plan& plan) {
 
 class PlanWrite {
  public:
-  PlanWrite(Engine& engine, const data::WriteNode& node, const std::function<bool()>& wanted, ThreadClock& clock,
-            std::size_t writing)
-      : engine_(engine), node_(node), wanted_(wanted), clock_(clock), writing_(writing) {}
+  PlanWrite(Engine& engine, const data::WriteNode& node, Errand& errand, ThreadClock& clock, std::size_t writing)
+      : engine_(engine), node_(node), errand_(errand), clock_(clock), writing_(writing) {}
 
   arrow::Status run(BuiltPlan built) {
     const Stay stay(&clock_, ThreadClock::in(writing_));
+    const Errand::Run run(errand_, *built.stage);
     std::int64_t rest = built.rows_max;
     if (auto schema = built.stage->schema()) ARROW_RETURN_NOT_OK(open(schema));
     while (rest != 0 && !done_) {
       ARROW_ASSIGN_OR_RAISE(const auto chunk, built.stage->next());
       if (!chunk) break;
-      if (!wanted_()) return arrow::Status::Cancelled("the client has gone");
+      if (errand_.is_stopped()) return arrow::Status::Cancelled("the client has gone");
       if (chunk->rows == nullptr || chunk->rows->num_rows() == 0) continue;
       const std::int64_t count = rest < 0 ? chunk->rows->num_rows() : std::min(rest, chunk->rows->num_rows());
       ARROW_RETURN_NOT_OK(add(chunk->rows->Slice(0, count)));
@@ -65,7 +65,7 @@ class PlanWrite {
 
   Engine& engine_;
   const data::WriteNode& node_;
-  const std::function<bool()>& wanted_;
+  Errand& errand_;
   ThreadClock& clock_;
   const std::size_t writing_;  ///< The stage that writes.
   std::unique_ptr<Writer> writer_;
@@ -74,7 +74,7 @@ class PlanWrite {
   std::int64_t rows_ = 0;
 };
 
-arrow::Result<Json> written(Engine& engine, const PlanInput& input, const std::function<bool()>& wanted,
+arrow::Result<Json> written(Engine& engine, const PlanInput& input, Errand& errand,
                             const std::shared_ptr<FlowGauges>& gauges) {
   const auto* node = input.plan.nodes.back().as<data::WriteNode>();
   if (node == nullptr) return arrow::Status::Invalid("a plan that is run ends in a write; this one only makes rows");
@@ -85,7 +85,7 @@ arrow::Result<Json> written(Engine& engine, const PlanInput& input, const std::f
   ARROW_ASSIGN_OR_RAISE(BuiltPlan built, PlanBuilder(engine, rows, {}, gauges).build());
   ThreadClock& clock = gauges->puller();
   const std::size_t writing = clock.add(gauges->add(data::stage_name(input.plan.nodes.back())));
-  PlanWrite write(engine, *node, wanted, clock, writing);
+  PlanWrite write(engine, *node, errand, clock, writing);
   const std::shared_ptr<const ErroredUnits> errored = built.errored;
   ARROW_RETURN_NOT_OK(write.run(std::move(built)));
   Json answer = write.answer();
@@ -97,11 +97,10 @@ arrow::Result<Json> written(Engine& engine, const PlanInput& input, const std::f
 
 }  // namespace
 
-wire::Frame write_plan(Engine& engine, const PlanInput& input, const std::function<bool()>& wanted,
-                       std::shared_ptr<FlowGauges> gauges) {
+wire::Frame write_plan(Engine& engine, const PlanInput& input, Errand& errand, std::shared_ptr<FlowGauges> gauges) {
   try {
     if (!gauges) gauges = std::make_shared<FlowGauges>(engine.budget());
-    auto made = written(engine, input, wanted, gauges);
+    auto made = written(engine, input, errand, gauges);
     engine.functions()->trim();
     return made.ok() ? wire::to_frame(feed::Answer{std::move(*made)}) : failure_frame(made.status());
   } catch (const std::exception& failure) {

@@ -24,8 +24,6 @@ PlanInput even_rows_to(const std::string& folder, const std::string& mode) {
                  folder + R"(", "mode": ")" + mode + "\"}}]");
 }
 
-const std::function<bool()> always = [] { return true; };
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(a_plan_that_writes)
@@ -33,22 +31,25 @@ BOOST_AUTO_TEST_SUITE(a_plan_that_writes)
 BOOST_AUTO_TEST_CASE(answers_with_its_files_and_rows) {
   const FilesOnDisk disk;
   Engine engine{feed::Hello{}};
-  const wire::Frame frame = write_plan(engine, even_rows_to(disk.path("out"), "create"), always);
+  Errand errand;
+  const wire::Frame frame = write_plan(engine, even_rows_to(disk.path("out"), "create"), errand);
   const std::string text = frame.json;
   BOOST_TEST(contains(text, "\"rows\":300"), text);
   const auto table = must(rows_of(read_node("csv", {disk.path("out")})));
   BOOST_TEST(table->num_rows() == 300);
   BOOST_TEST(must(column_of(*table, "id")->GetScalar(299))->ToString() == "598");
-  const std::string again = write_plan(engine, even_rows_to(disk.path("out"), "create"), always).json;
+  const std::string again = write_plan(engine, even_rows_to(disk.path("out"), "create"), errand).json;
   BOOST_TEST(contains(again, "already_exists"), again);
-  const std::string ignored = write_plan(engine, even_rows_to(disk.path("out"), "ignore"), always).json;
+  const std::string ignored = write_plan(engine, even_rows_to(disk.path("out"), "ignore"), errand).json;
   BOOST_TEST(contains(ignored, "\"files\":[]"), ignored);
 }
 
 BOOST_AUTO_TEST_CASE(leaves_nothing_behind_when_nobody_wants_it_any_more) {
   const FilesOnDisk disk;
   Engine engine{feed::Hello{}};
-  const wire::Frame frame = write_plan(engine, even_rows_to(disk.path("out"), "create"), [] { return false; });
+  Errand errand;
+  errand.stop();
+  const wire::Frame frame = write_plan(engine, even_rows_to(disk.path("out"), "create"), errand);
   BOOST_TEST(contains(frame.json, "aborted"), frame.json);
   BOOST_TEST(std::filesystem::is_empty(disk.path("out")));
 }

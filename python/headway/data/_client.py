@@ -240,10 +240,11 @@ def _check_there(plan: Plan) -> None:
 def _client(context: DataContext) -> _core.DataClient:
     with _lock:
         there = _engines.get(os.getpid())
-        if there is None:
+        if there is None or there[0].has_ended:
             _engines.clear()
             _check_pyarrow()
-            ending.at_shutdown(_leave)
+            if there is None:
+                ending.at_shutdown(_leave)
             process = _core.DataProcess(_program(), _shared_folder(), _library_path())
             there = _engines[os.getpid()] = (process, _core.DataClient(process.address, json.dumps(_hello(context))))
         return there[1]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING
 
 from headway import _session as worker_session
+from headway._values.log import warn
 
 if TYPE_CHECKING:
     from headway import _core
@@ -39,6 +41,11 @@ def ask_for_workers(plan: Plan, context: DataContext, client: _core.DataClient) 
     host = session.context["plan"]["slot"]["node_ip"]
     invitation = {"host": host, "first": bool(labels), "plan": plan.json(), "blobs": len(plan.blobs)}
     wanted = json.loads(client.invite(json.dumps(invitation)))
+    if wanted["problem"]:
+        warn(
+            f"no function workers of other nodes: they would connect to the data process on {os.uname().nodename}, "
+            f"which cannot listen: {wanted['problem']}"
+        )
     if wanted["workers"] == 0:
         return "never"
     session.core.want_function_workers(wanted["port"], wanted["token"], wanted["workers"], wanted["cpus"], labels)

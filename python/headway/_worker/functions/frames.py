@@ -37,10 +37,22 @@ class Link:
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
+        #: The peer is that of another process.
+        self.dropped = False
 
     def fileno(self) -> int:
         """The socket's descriptor."""
         return self._connection.fileno()
+
+    def drop(self) -> None:
+        """In a forked child: the peer is its parent's alone, whose end the peer must see. The child
+        finds the link ended.
+        """
+        self.dropped = True
+        ours, theirs = socket.socketpair()
+        theirs.close()
+        os.dup2(ours.fileno(), self._connection.fileno(), inheritable=False)
+        ours.close()
 
     def send(self, kind: str, fields: dict[str, Any], blob: bytes = b"", fds: tuple[int, ...] = ()) -> None:
         """Sends a message; descriptors stay open.

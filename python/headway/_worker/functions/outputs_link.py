@@ -36,7 +36,13 @@ class Outputs:
 
         Returns:
             Whether more is wanted.
+
+        Raises:
+            BrokenPipeError: this is a child that the function has forked.
         """
+        if self._link.dropped:
+            self.broken = True
+            raise BrokenPipeError
         if isinstance(columns, dict):
             if len(next(iter(columns.values()))) > 0:
                 self._add_columns(columns)

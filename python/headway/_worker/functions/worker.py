@@ -30,6 +30,7 @@ def main() -> None:
 def work(link: Link) -> None:
     """Serves a data process until it ends the link. Returns in no process."""
     code = 0
+    os.register_at_fork(after_in_child=link.drop)
     try:
         for stream in (sys.stdout, sys.stderr):
             stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]

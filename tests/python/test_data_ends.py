@@ -1,0 +1,133 @@
+"""What is left of data sets when a script, the data process or a function's child ends."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import signal
+import threading
+from types import SimpleNamespace
+
+import data_streams
+import processes
+import pytest
+from headway import data
+from headway.data import _elsewhere
+
+pytestmark = pytest.mark.usefixtures("the_engine_ends")
+#: A hang ends the test.
+LIMIT_S = 30
+
+
+@pytest.mark.parametrize("ask", ["count()", "schema()", "write_csv('written')"])
+def test_functions_that_hang_end_with_the_script_that_asked(script, ask):
+    script.start(f"""
+        import signal
+        from headway import data
+
+        def hangs(batch):
+            print("hangs", flush=True)
+            signal.pause()
+
+        data.range(10).map_batches(hangs).{ask}
+    """)
+    script.wait_for("hangs")
+    script.process.kill()
+    assert not processes.wait_gone(script.processes, LIMIT_S)
+
+
+def test_a_listing_that_hangs_does_not_keep_the_data_process(script):
+    script.start("""
+        import signal
+        import fsspec
+        from headway import data
+
+        class Hangs(fsspec.AbstractFileSystem):
+            protocol = "hangs"
+
+            def info(self, path, **options):
+                print("hangs", flush=True)
+                signal.pause()
+
+        data.read_csv("x", filesystem=Hangs()).count()
+    """)
+    script.wait_for("hangs")
+    script.process.kill()
+    assert not processes.wait_gone(script.processes, LIMIT_S)
+
+
+def test_after_the_end_of_the_data_process_another_one_is_started():
+    assert data.range(10).count() == 10
+    rows = data.range(10**9).iterator().iter_batches(batch_size=1000)
+    reading = iter(rows)
+    next(reading)
+    [killed] = data_streams.data_processes()
+    os.kill(killed, signal.SIGKILL)
+    with pytest.raises(RuntimeError, match="the data process has ended unexpectedly"):
+        for _ in reading:
+            pass
+    assert not processes.wait_gone(lambda: {killed} & set(processes.descendants()), LIMIT_S)
+    assert data.range(10).map_batches(lambda batch: batch).take_all()[-1] == {"id": 9}
+
+
+def test_a_worker_whose_child_lives_on_is_seen_to_end(tmp_path):
+    children = tmp_path / "children"
+
+    def dies(batch):
+        child = os.fork()
+        if child == 0:
+            signal.pause()
+        with children.open("a") as file:
+            file.write(f"{child}\n")
+        os._exit(5)
+
+    def end_them():
+        for child in children.read_text().split():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(child), signal.SIGKILL)
+
+    late = threading.Timer(LIMIT_S, end_them)
+    late.start()
+    with pytest.raises(OSError, match="the worker exited with code 5; this was its second attempt"):
+        data.range(10).map_batches(dies, concurrency=1).count()
+    assert late.is_alive()
+    late.cancel()
+    end_them()
+
+
+def test_a_child_that_returns_from_a_function_gives_no_rows():
+    def forks(batch):
+        os.fork()
+        return batch
+
+    rows = data.range(1000).repartition(target_num_rows_per_block=10).map_batches(forks)
+    assert [row["id"] for row in rows.take_all()] == list(range(1000))
+
+
+def test_the_data_process_may_have_as_many_descriptors_as_there_are(script):
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    code, text = script.run("""
+        import os, resource
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (64, most))
+        from headway import data
+        assert data.range(10).count() == 10
+        children = open(f"/proc/self/task/{os.getpid()}/children").read().split()
+        [pid] = [int(each) for each in children if open(f"/proc/{each}/comm").read() == "headway-data\\n"]
+        print("limit:", resource.prlimit(pid, resource.RLIMIT_NOFILE)[0])
+    """)
+    assert (code, f"limit: {min(most, 1 << 16)}" in text) == (0, True), text
+
+
+def test_a_data_process_that_lets_no_workers_of_other_nodes_in_says_so(monkeypatch, capfd):
+    setup = {"json": '{"nodes_may_join": true}'}
+    context = {"setup": setup, "plan": {"slot": {"node_ip": "10.0.0.1"}}}
+    answer = json.dumps({"port": 0, "token": "", "workers": 0, "cpus": 0, "problem": "no ports are left"})
+    session = SimpleNamespace(local=False, context=context)
+    monkeypatch.setattr(_elsewhere.worker_session, "active", lambda: session)
+    rows = data.range(10).map_batches(lambda batch: batch, concurrency=8)
+    client = SimpleNamespace(invite=lambda text: answer)
+    assert _elsewhere.ask_for_workers(rows._plan, data.DataContext.get_current(), client) == "never"
+    assert "which cannot listen: no ports are left" in capfd.readouterr().err
