@@ -1208,6 +1208,11 @@ class DataBatch:
     def buffers(self) -> list[tuple[int, int]]:
         """(offset, size) of each buffer; offset 0: there is none."""
 
+    def offsets(self, places: bytes) -> list:
+        """
+        Where the values of columns without nulls begin; 0: there are none, -1: a column has nulls, or no place in the batch. `places` has three 32-bit numbers a column: its node, that of its values, and their buffer.
+        """
+
     @property
     def place(self) -> DataPlace:
         """Where the stream is after this batch."""
