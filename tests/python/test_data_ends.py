@@ -63,7 +63,8 @@ def test_after_the_end_of_the_data_process_another_one_is_started():
     rows = data.range(10**9).iterator().iter_batches(batch_size=1000)
     reading = iter(rows)
     next(reading)
-    [killed] = data_streams.data_processes()
+    # Not those of earlier tests, which have ended and are not reaped yet.
+    [killed] = set(data_streams.data_processes()) & set(processes.descendants())
     os.kill(killed, signal.SIGKILL)
     with pytest.raises(RuntimeError, match="the data process has ended unexpectedly"):
         for _ in reading:
