@@ -134,6 +134,19 @@ def test_avro_is_read_by_function_workers(tmp_path, monkeypatch):
         data.read_avro(str(tmp_path))
 
 
+def test_an_avro_file_that_cannot_be_read_is_named(tmp_path):
+    import fastavro
+
+    schema = {"type": "record", "name": "row", "fields": [{"name": "a", "type": "long"}]}
+    for name in ("good", "cut"):
+        with open(tmp_path / f"{name}.avro", "wb") as file:
+            fastavro.writer(file, schema, [{"a": number} for number in range(1000)])
+    whole = (tmp_path / "cut.avro").read_bytes()
+    (tmp_path / "cut.avro").write_bytes(whole[:-100])
+    with pytest.raises(ValueError, match=r"cut\.avro, after \d+ rows: no Avro that can be read"):
+        data.read_avro(str(tmp_path)).take_all()
+
+
 def test_images_are_files_of_their_rows(tmp_path):
     rows = data.from_items([{"id": number, "image": np.full((2, 3, 3), 50 * number, np.uint8)} for number in range(4)])
     rows.write_images(str(tmp_path / "colours"), "image")

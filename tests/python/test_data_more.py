@@ -242,3 +242,14 @@ def test_an_object_of_a_class_is_a_function_in_expressions():
 
     rows = data.range(3).with_column("y", Add(5, factor=2)(col("id")) * 2)
     assert [row["y"] for row in rows.take_all()] == [20, 22, 24]
+
+
+def test_materialize_says_how_many_bytes_lie_where(monkeypatch, tmp_path, capfd):
+    monkeypatch.setenv("HEADWAY_MACHINE_TMPDIR", str(tmp_path))
+    small = data.range(1000).materialize()
+    assert "materialize:" not in capfd.readouterr().err
+    large = data.range(18_000_000).materialize()  # 137 MiB.
+    lines = [line for line in capfd.readouterr().err.splitlines() if line.startswith("materialize:")]
+    assert len(lines) == 2  # From 64 MiB on, and when that has doubled.
+    assert all(str(tmp_path) in line and "MiB are in" in line for line in lines)
+    assert (small.count(), large.count()) == (1000, 18_000_000)

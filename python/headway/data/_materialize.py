@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Rows of a record batch in a scratch file, each of which the engine reads at once.
 _ROWS_MAX = 65536
+#: From so many bytes on a line says how large a scratch file is, and again whenever it has doubled.
+_SAID_FROM = 64 << 20
 
 
 def of_file(file: _scratch.ScratchFile) -> Plan:
@@ -38,13 +41,17 @@ def of_files(files: Sequence[_scratch.ScratchFile]) -> Plan:
     return Plan.source("read", arguments, held=files)
 
 
-def written(tables: Iterable[pa.Table], schema: Callable[[], Schema] | None = None) -> _scratch.ScratchFile:
+def written(
+    tables: Iterable[pa.Table], schema: Callable[[], Schema] | None = None, what: str = ""
+) -> _scratch.ScratchFile:
     """A scratch file of tables. Only one of them is in memory at a time.
 
     Args:
         tables: Of one schema, which the first one has, except that a column that holds nothing but
             None takes the type that it has in a later table.
         schema: Gives it when there is no table: finding it out may run functions.
+        what: The user's call that keeps the rows, for the line that says how many bytes they have by
+            now; empty: none is printed.
     """
     with _scratch.written(".arrow") as (path, made):
         pieces = map(_types.stored, tables)
@@ -55,7 +62,7 @@ def written(tables: Iterable[pa.Table], schema: Callable[[], Schema] | None = No
             kind = schema().base_schema
         else:
             raise ValueError("there are no rows, so their columns are unknown")
-        with _Written(path, kind) as file:
+        with _Written(path, kind, what) as file:
             for table in () if first is None else itertools.chain([first], pieces):
                 file.add(table)
     return made[0]
@@ -64,8 +71,10 @@ def written(tables: Iterable[pa.Table], schema: Callable[[], Schema] | None = No
 class _Written:
     """A scratch file while it is written."""
 
-    def __init__(self, path: str, kind: pa.Schema):
+    def __init__(self, path: str, kind: pa.Schema, what: str):
         self._path = path
+        self._what = what
+        self._next_said = _SAID_FROM
         self._begin(kind)
 
     def __enter__(self) -> _Written:
@@ -112,7 +121,20 @@ class _Written:
 
     def _write(self, table: pa.Table) -> None:
         same = _types.cast(table, self._kind)
-        self._writer.write_table(same.combine_chunks(), max_chunksize=_ROWS_MAX)
+        try:
+            self._writer.write_table(same.combine_chunks(), max_chunksize=_ROWS_MAX)
+            size = self._sink.tell()
+        except OSError as error:
+            reason = os.strerror(error.errno) if error.errno else str(error)
+            place = os.path.dirname(self._path)
+            raise OSError(f"rows that are kept cannot be written to {place} (set TMPDIR): {reason}") from error
+        if self._what and size >= self._next_said:
+            self._next_said = 2 * size
+            place = os.path.dirname(self._path)
+            print(
+                f"{self._what}: {size / 2**20:.1f} MiB are in {place} by now; they go with the data set",
+                file=sys.stderr,
+            )
 
 
 def number_of_pieces(plan: Plan) -> int:
@@ -141,7 +163,7 @@ def number_of_pieces(plan: Plan) -> int:
 
 def materialized(batches: Iterable[Batch], schema: Callable[[], Schema]) -> Plan:
     """The plan that reads the rows of a stream, which are kept."""
-    return of_file(written((batch.to_table() for batch in batches), schema))
+    return of_file(written((batch.to_table() for batch in batches), schema, "materialize"))
 
 
 def cut(batches: Iterable[Batch], schema: Callable[[], Schema], ends: Sequence[int | None]) -> list[Plan]:
@@ -158,7 +180,7 @@ def cut(batches: Iterable[Batch], schema: Callable[[], Schema], ends: Sequence[i
     for end in [*ends, None]:
         rows = None if end is None else max(0, end - begin)
         begin = begin if end is None else max(begin, end)
-        file = written(tables.rows(rows), schema)
+        file = written(tables.rows(rows), schema, "split")
         made.append(of_file(file))
     return made
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -206,12 +207,14 @@ def read_avro(
         >>> def users():
         ...     return headway.data.read_avro("users.avro")
     """
+    check_bool("include_paths", include_paths)
     given = FileArguments(
-        filesystem, partition_filter, partitioning, include_paths, ignore_missing_paths, shuffle, file_extensions,
+        filesystem, partition_filter, partitioning, True, ignore_missing_paths, shuffle, file_extensions,
         concurrency, blocks(parallelism, override_num_blocks),
     )  # fmt: skip
     check_installed("read_avro", "fastavro")
-    return read("binary", paths, given).map_batches(_avro.rows_of, batch_size=1, batch_format="pyarrow")
+    rows_of = functools.partial(_avro.rows_of, include_paths=include_paths)
+    return read("binary", paths, given).map_batches(rows_of, batch_size=1, batch_format="pyarrow")
 
 
 def read_orc(
