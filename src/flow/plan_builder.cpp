@@ -164,6 +164,7 @@ arrow::Result<std::unique_ptr<Stage>> PlanBuilder::stage_of(Built built) {
   if (built.stage) return std::move(built.stage);
   if (lanes_) built.chain->order.lanes = config_.lanes;
   auto chain = std::make_shared<const UnitChain>(std::move(*built.chain));
+  const bool may_grow = std::ranges::any_of(chain->leaves, [](const auto& leaf) { return !leaf->steps.empty(); });
   auto sizes = unit_sizes(*chain);
   auto order = std::make_shared<const data::EpochOrder>(chain->order, sizes);
   ARROW_ASSIGN_OR_RAISE(auto schema, schema_of(*chain));
@@ -178,7 +179,7 @@ arrow::Result<std::unique_ptr<Stage>> PlanBuilder::stage_of(Built built) {
     stage = read_units(engine_.budget(), std::move(limits), *chain, order, parts, std::move(schema), gauges_);
     if (order->config().permutes_rows) {
       reads_all_first_ = reads_all_first_ || order->config().window_bytes == data::whole_epoch;
-      ARROW_ASSIGN_OR_RAISE(stage, shuffled(std::move(stage), order, sizes));
+      ARROW_ASSIGN_OR_RAISE(stage, shuffled(std::move(stage), order, sizes, may_grow));
     }
   }
   order_ = std::move(order);

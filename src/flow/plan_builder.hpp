@@ -121,7 +121,7 @@ class PlanBuilder {
   arrow::Result<Built> build_shuffle(std::size_t index, const data::ShuffleNode& shuffle);
   arrow::Result<std::unique_ptr<Stage>> shuffled(std::unique_ptr<Stage> rows,
                                                  std::shared_ptr<const data::EpochOrder> order,
-                                                 const std::vector<data::UnitSize>& units);
+                                                 const std::vector<data::UnitSize>& units, bool may_grow);
   arrow::Result<std::unique_ptr<Stage>> shuffled_on_disk(std::unique_ptr<Stage> rows, std::uint64_t key_start);
   arrow::Result<Built> build_whole(std::size_t index, const data::WholeNode& whole);
   std::int64_t duckdb_bytes() const;

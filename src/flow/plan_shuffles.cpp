@@ -15,6 +15,8 @@ namespace {
 constexpr std::int64_t shuffled_at_once_share = 8;
 /// Exact shuffles keep all rows in memory where they need no more than this part of the budget.
 constexpr std::int64_t exact_share = 2;
+/// The same, of the sources' bytes, where functions or columns on the way may make rows larger.
+constexpr std::int64_t exact_share_of_grown = 16;
 /// After a shuffle of all rows, rows go on in units of about so many bytes.
 constexpr std::int64_t shuffled_unit_bytes = std::int64_t{16} << 20;
 constexpr std::int64_t shuffled_unit_rows_max = 65'536;
@@ -58,11 +60,13 @@ std::shared_ptr<arrow::Schema> plain_schema(const std::shared_ptr<arrow::Schema>
 /// The rows of a chain, in windows or all of them.
 arrow::Result<std::unique_ptr<Stage>> PlanBuilder::shuffled(std::unique_ptr<Stage> rows,
                                                             std::shared_ptr<const data::EpochOrder> order,
-                                                            const std::vector<data::UnitSize>& units) {
+                                                            const std::vector<data::UnitSize>& units, bool may_grow) {
   const data::OrderConfig& config = order->config();
   const bool is_exact = config.window_bytes == data::whole_epoch;
+  // Without a host there is no DuckDB: rows that do not fit are the program's own.
+  const std::int64_t share = may_grow && engine_.functions()->has_host() ? exact_share_of_grown : exact_share;
   std::unique_ptr<Stage> stage;
-  if (is_exact && bytes_of(units) > engine_.budget().bytes() / exact_share) {
+  if (is_exact && bytes_of(units) > engine_.budget().bytes() / share) {
     ARROW_ASSIGN_OR_RAISE(stage, shuffled_on_disk(std::move(rows), data::key_start(config.seed, config.epoch)));
   } else {
     stage = std::make_unique<WindowStage>(std::move(rows), std::move(order), engine_.budget().pool());

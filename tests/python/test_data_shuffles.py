@@ -58,6 +58,22 @@ def test_an_exact_shuffle_beyond_memory_has_the_order_of_one_within(request, cap
     assert not np.array_equal(ids(tensors().random_shuffle(seed=4)), beyond)
 
 
+def widened(batch):
+    return {"data": np.repeat(batch["id"][:, None], 16, axis=1)}
+
+
+def test_rows_that_a_function_makes_larger_are_shuffled_on_disk_before_they_fill_memory(request, capfd):
+    # 5 MiB become 85.
+    within = ids(data.range(ROWS).map_batches(widened, batch_size=4096).random_shuffle(seed=3))
+    headway.shutdown()
+    assert "memory is full" not in capfd.readouterr().err
+    request.getfixturevalue("small_memory")
+    beyond = ids(data.range(ROWS).map_batches(widened, batch_size=4096).random_shuffle(seed=3))
+    assert "random_shuffle: memory is full" in capfd.readouterr().err
+    assert np.array_equal(within, beyond)
+    assert np.array_equal(np.sort(within), np.arange(ROWS))
+
+
 def first_of_batches(rows):
     """What a function gets after a shuffle: each batch's size and first row."""
 

@@ -50,8 +50,8 @@ def written(
         tables: Of one schema, which the first one has, except that a column that holds nothing but
             None takes the type that it has in a later table.
         schema: Gives it when there is no table: finding it out may run functions.
-        what: The user's call that keeps the rows, for the line that says how many bytes they have by
-            now; empty: none is printed.
+        what: The user's call that keeps the rows, for the line that says how many bytes they have;
+            empty: none is printed.
     """
     with _scratch.written(".arrow") as (path, made):
         pieces = map(_types.stored, tables)
