@@ -107,6 +107,28 @@ def test_pairs_of_features_and_labels_are_tensors():
         next(iter(rows.to_torch(feature_columns=["z"])))
 
 
+LOADERS = """
+import torch
+from headway import data
+
+pairs = data.range(10).to_torch(batch_size=2)
+for workers in (0, 1):
+    batches = torch.utils.data.DataLoader(pairs, None, num_workers=workers)
+    assert [int(each) for features, _ in batches for each in features] == list(range(10))
+try:
+    list(torch.utils.data.DataLoader(pairs, None, num_workers=2))
+except ValueError as error:
+    assert "num_workers of the DataLoader is 2; allowed: 0 or 1" in str(error), error
+    print("refused")
+"""
+
+
+def test_several_workers_of_a_data_loader_do_not_give_each_row_twice(script):
+    pytest.importorskip("torch")
+    status, output = script.run(LOADERS)
+    assert (status, output.strip().splitlines()[-1]) == (0, "refused"), output
+
+
 def test_a_column_of_groups_is_computed_row_by_row_or_of_whole_groups():
     rows = data.from_items([{"k": "b", "x": 1.0}, {"k": "a", "x": 2.0}, {"k": "b", "x": 5.0}])
     twice = rows.groupby("k").with_column("twice", col("x") * 2)

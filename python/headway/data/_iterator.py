@@ -215,7 +215,8 @@ class DataIterator(ToTensorflow):
         unsqueeze_feature_tensors: bool = True,
     ) -> Any:
         """A ``torch.utils.data.IterableDataset`` of pairs of features and labels.
-        :meth:`iter_torch_batches` is the newer way.
+        :meth:`iter_torch_batches` is the newer way. A ``DataLoader`` around it has no more than one
+        worker: each would give every row, and two or more raise ValueError.
 
         Args:
             label_column: The label; None: labels are None.

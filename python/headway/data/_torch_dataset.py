@@ -45,11 +45,21 @@ class Pairs:
 
 
 def torch_dataset(batches: Iterable[Mapping[str, Any]], convert: Callable[[Mapping[str, Any]], Any]) -> Any:
-    """A ``torch.utils.data.IterableDataset`` whose every iteration is an epoch."""
+    """A ``torch.utils.data.IterableDataset`` whose every iteration is an epoch.
+
+    Iterating raises ValueError in one of several workers of a ``DataLoader``: each would give every
+    row.
+    """
     import torch
 
     class Converted(torch.utils.data.IterableDataset):
         def __iter__(self) -> Iterator[Any]:
+            worker = torch.utils.data.get_worker_info()
+            if worker is not None and worker.num_workers > 1:
+                raise ValueError(
+                    f"num_workers of the DataLoader is {worker.num_workers}; allowed: 0 or 1, since each worker would "
+                    "give every row. The data engine reads ahead with all CPUs by itself"
+                )
             return map(convert, batches)
 
     return Converted()
