@@ -194,3 +194,12 @@ def test_a_data_base_gets_no_row_of_a_write_that_fails(prices):
         doubled.write_sql("insert into prices values (?, ?)", prices)
     with contextlib.closing(prices()) as connection:
         assert connection.execute("select count(*) from prices").fetchall() == [(0,)]
+
+
+def test_a_write_that_fails_leaves_no_folder_that_was_not_there(tmp_path):
+    rows = data.from_items([{"a": [1, 2]}])
+    (tmp_path / "there").mkdir()
+    for name in ("new", "there"):
+        with pytest.raises(ValueError, match="CSV has no place for the column a"):
+            rows.write_csv(str(tmp_path / name))
+    assert [(each.name, list(each.iterdir())) for each in tmp_path.iterdir()] == [("there", [])]

@@ -99,8 +99,21 @@ arrow::Status already_exists(const std::string& location) {
 
 class LocalFolder : public StagedFolder {
  public:
-  LocalFolder(std::string id, const fs::path& staging, fs::path place, bool replaces)
-      : StagedFolder(std::move(id), staging.string()), lock_(staging), place_(std::move(place)), replaces_(replaces) {}
+  LocalFolder(std::string id, const fs::path& staging, fs::path place, bool replaces, bool made_place)
+      : StagedFolder(std::move(id), staging.string()),
+        lock_(staging),
+        place_(std::move(place)),
+        replaces_(replaces),
+        made_place_(made_place) {}
+
+  ~LocalFolder() override {
+    if (!made_place_ || committed_) return;
+    std::error_code failure;
+    fs::remove_all(staging(), failure);
+    fs::remove(place_, failure);  // Stays where another write has put something.
+  }
+  LocalFolder(const LocalFolder&) = delete;
+  LocalFolder& operator=(const LocalFolder&) = delete;
 
   static arrow::Result<std::unique_ptr<StagedFolder>> open(const fs::path& place, data::WriteMode mode) {
     const bool replaces = mode == data::WriteMode::overwrite;
@@ -109,8 +122,10 @@ class LocalFolder : public StagedFolder {
     std::string id = random_id();
     const fs::path staging = parent / (std::string(staging_prefix) + id);
     remove_abandoned(parent);
+    std::error_code failure;
+    const bool makes_place = !replaces && !fs::exists(place, failure);
     ARROW_RETURN_NOT_OK(make_folder(staging));
-    return std::make_unique<LocalFolder>(std::move(id), staging, place, replaces);
+    return std::make_unique<LocalFolder>(std::move(id), staging, place, replaces, makes_place);
   }
 
   arrow::Result<std::vector<std::string>> commit() override {
@@ -125,6 +140,7 @@ class LocalFolder : public StagedFolder {
       files.push_back(file.string());
     }
     ARROW_RETURN_NOT_OK(sync_folder(place_));
+    committed_ = true;
     return files;
   }
 
@@ -147,6 +163,8 @@ class LocalFolder : public StagedFolder {
   StagingLock lock_;
   fs::path place_;
   bool replaces_;
+  bool made_place_;  ///< There was none before.
+  bool committed_ = false;
 };
 
 /// Files of object stores come into being whole, one by one.

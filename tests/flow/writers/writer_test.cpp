@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(are_seen_as_a_whole_or_not_at_all) {
     must(writer->write(some_rows()));
     BOOST_TEST(contains(error_of(rows_of(read_node("csv", {folder}))), "there is no file in this folder"));
   }
-  BOOST_TEST(entries_in(folder) == 0U);
+  BOOST_TEST(!std::filesystem::exists(folder));
   // What a killed process leaves behind goes with the next write.
   disk.write("out/.headway-write-0123456789ab/x.csv", "n\n");
   must(written(write_node("csv", folder), {some_rows()}));
