@@ -120,8 +120,9 @@ BOOST_AUTO_TEST_CASE(items_that_make_more_than_was_thought_have_credit_for_it_or
   }
   BOOST_TEST(next == 20);
   BOOST_TEST(budget.taken() == 0);
-  // The first one never waits; the others stay within the budget.
-  BOOST_TEST(budget.peak() <= budget.bytes() + made_bytes);
+  // The first one never waits, nor did the one before it, whose rows are in hand here; the others
+  // stay within the budget.
+  BOOST_TEST(budget.peak() <= budget.bytes() + 2 * made_bytes);
 }
 
 BOOST_AUTO_TEST_CASE(before_it_is_wanted_one_item_at_a_time_is_under_way) {
