@@ -189,7 +189,7 @@ class Batch:
 
         view = self._layout.views[index]
         if view is None or offset < 0:
-            alike = self._alike(index, self._core.nodes, self._core.buffers)
+            alike = self._alike(index)
             return as_numpy(self.to_arrow().column(index)) if alike is None else alike
         count = self.rows * view.row
         if view.dtype.kind == "b":
@@ -199,7 +199,12 @@ class Batch:
         values = np.frombuffer(self._core, view.dtype, count, offset)
         return values.reshape(self.rows, *view.shape) if view.shape else values
 
-    def _alike(self, index: int, nodes: list[tuple[int, int]], buffers: list[tuple[int, int]]) -> np.ndarray | None:
+    @functools.cached_property
+    def _parts(self) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+        """Nodes and buffers, which are made once for all columns."""
+        return self._core.nodes, self._core.buffers
+
+    def _alike(self, index: int) -> np.ndarray | None:
         """A view of lists, or of tensors whose shapes may differ, as one array; None where they
         do, or one is null, and for other columns.
         """
@@ -207,11 +212,12 @@ class Batch:
 
         lists = self._layout.lists(index)
         if lists is not None:
-            return lists.of(self._core, self.rows, nodes, buffers, self._layout.places[index])
+            return lists.of(self._core, self.rows, *self._parts, self._layout.places[index])
         dtype = self._layout.variable_tensors(index)
         if dtype is None or not self.rows:
             return None
         # A struct of a list with its values, and of a list of fixed size with the lengths.
+        nodes, buffers = self._parts
         node, buffer = self._layout.places[index]
         (count, _), (lengths, _) = nodes[node + 2], nodes[node + 4]
         if any(nulls for _, nulls in nodes[node : node + 5]) or not count:

@@ -121,16 +121,15 @@ class _Written:
 
     def _write(self, table: pa.Table) -> None:
         same = _types.cast(table, self._kind)
+        place = os.path.dirname(self._path)
         try:
             self._writer.write_table(same.combine_chunks(), max_chunksize=_ROWS_MAX)
             size = self._sink.tell()
         except OSError as error:
             reason = os.strerror(error.errno) if error.errno else str(error)
-            place = os.path.dirname(self._path)
             raise OSError(f"rows that are kept cannot be written to {place} (set TMPDIR): {reason}") from error
         if self._what and size >= self._next_said:
             self._next_said = 2 * size
-            place = os.path.dirname(self._path)
             print(
                 f"{self._what}: {size / 2**20:.1f} MiB are in {place} by now; they go with the data set",
                 file=sys.stderr,
