@@ -20,7 +20,7 @@ namespace headway::control::tune {
 /// A trial: waiting → starting → running ⇄ paused → terminated or errored. Each is an ordinary run
 /// (RunController), which restarts by its own budget. It has a place until its processes are gone;
 /// one that claims CPUs alone, until its function has returned. The engine has the slots: up to
-/// `ahead()` trials are starting at once, where they may wait for slots, so that a slot that gets
+/// `starting_at_once()` trials are starting, where they may wait for slots, so that a slot that gets
 /// free finds a trial whose folder is prepared, and the search has its next suggestion ready. Where
 /// `max_concurrent` is the limit, `prepares` of them are held: made ready, and not let in.
 ///
@@ -51,8 +51,10 @@ class TuneController {
   const std::vector<std::string>& policy_log() const { return policy_log_; }
   std::vector<std::string> policy(std::int64_t trial) const;
 
-  /// How many trials are starting at once.
+  /// How many trials are made ready before there is a place for them.
   int ahead() const;
+  /// How many of them may be starting.
+  int starting_at_once() const;
   /// Trials that are made ready and wait for a place among `max_concurrent`.
   const std::set<std::int64_t>& held() const { return held_; }
   /// How long a trial may go on after the time has ended before it is ended between two reports.

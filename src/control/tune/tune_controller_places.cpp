@@ -13,10 +13,14 @@ int TuneController::prepared() const {
 
 int TuneController::ahead() const { return std::max(2, prepared()); }
 
+/// Whoever chooses has its choices start in the order in which they were made: of two that start
+/// at once, either may be the first to ask for slots.
+int TuneController::starting_at_once() const { return spec_.chooses ? 1 : ahead(); }
+
 int TuneController::inside() const { return static_cast<int>(live_.size() - returned_.size()); }
 
 bool TuneController::has_place() const {
-  if (stop_reason_ || time_over_ || starting_ >= ahead()) return false;
+  if (stop_reason_ || time_over_ || starting_ >= starting_at_once()) return false;
   return !spec_.max_concurrent || inside() < *spec_.max_concurrent + prepared();
 }
 

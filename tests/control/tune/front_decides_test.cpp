@@ -1,5 +1,6 @@
 #include "control/tune/tune_controller.hpp"
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 
 /// Experiments whose scheduler a user has written.
@@ -7,15 +8,15 @@ namespace headway::control::tune {
 
 namespace {
 
-/// Up to three trials, one at a time, under ASHA.
+/// Up to three trials under ASHA, one at a time unless said otherwise.
 class Front {
  public:
-  explicit Front(int trials) {
+  explicit Front(int trials, std::optional<int> max_concurrent = 1) {
     spec.path = "/experiment";
     spec.metric = "score";
     spec.mode = "max";
     spec.scheduler = {{"kind", "asha"}, {"max_t", 4}, {"reduction_factor", 2}};
-    spec.max_concurrent = 1;
+    spec.max_concurrent = max_concurrent;
     spec.overrules = spec.chooses = true;
     handle(DriverBegan{spec, 0});
     for (int i = 0; i < trials; ++i) handle(TrialSuggested{std::to_string(i), "{}", std::to_string(i), {}});
@@ -47,6 +48,18 @@ class Front {
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(front_decides_suite)
+
+BOOST_AUTO_TEST_CASE(trials_that_wait_for_slots_have_the_order_in_which_they_were_chosen) {
+  Front front(3, std::nullopt);
+  const auto questions = [&] {
+    return std::ranges::count_if(front.commands, [](const TuneCommand& each) { return std::holds_alternative<AskTrial>(each); });
+  };
+  BOOST_TEST(questions() == 1);
+  front.handle(TrialChosen{2});
+  BOOST_TEST(questions() == 1);  // Trial 2 may still wait for slots.
+  front.handle(TrialReady{2});
+  BOOST_TEST(questions() == 2);
+}
 
 BOOST_AUTO_TEST_CASE(the_front_end_says_which_trial_starts_and_hears_the_schedulers_decision) {
   Front front(3);
