@@ -30,6 +30,11 @@ void futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value)
   ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), operation, value, nullptr, nullptr, 0);
 }
 
+void wake(std::atomic<std::uint32_t>& bell) {
+  bell.fetch_add(1);
+  futex(bell, FUTEX_WAKE, 1);
+}
+
 Error damaged(const std::string& what) {
   return {ErrorKind::corrupted, "the memory that a stream shares with the data process is damaged: " + what};
 }
@@ -67,10 +72,16 @@ void DealingEnd::wait_until_ahead(std::uint64_t most, const std::function<bool()
   }
 }
 
-void DealingEnd::ring() {
-  rings_->bell.fetch_add(1);
-  futex(rings_->bell, FUTEX_WAKE, 1);
+void DealingEnd::wait_until(const std::function<bool()>& is_enough) {
+  while (!is_enough()) {
+    const std::uint32_t bell = rings_->bell.load();
+    rings_->wake_at_any.store(1);
+    if (!is_enough()) futex(rings_->bell, FUTEX_WAIT, bell);
+    rings_->wake_at_any.store(0);
+  }
 }
+
+void DealingEnd::ring() { wake(rings_->bell); }
 
 Result<void> DealingEnd::collect(const std::function<Result<void>(std::int64_t slot)>& give_back) {
   const std::uint64_t returned = rings_->returned.load();
@@ -130,14 +141,22 @@ std::optional<BatchInSlot> TakingEnd::take() {
   rings_->taken.store(taken + 1);
   if (rings_->wake_at.load() <= taken + 1) {
     rings_->wake_at.store(HandoverRings::never);
-    rings_->bell.fetch_add(1);
-    futex(rings_->bell, FUTEX_WAKE, 1);
+    wake(rings_->bell);
+  } else {
+    wake_if_any();
   }
   return batch;
 }
 
+void TakingEnd::wake_if_any() {
+  if (rings_->wake_at_any.load() == 0) return;
+  rings_->wake_at_any.store(0);
+  wake(rings_->bell);
+}
+
 bool TakingEnd::begin_wait() {
   rings_->client_waits.store(1);
+  wake_if_any();
   return rings_->dealt.load() == rings_->taken.load();
 }
 
@@ -152,6 +171,7 @@ TakingEnd::Returned TakingEnd::give_back(std::int64_t slot) {
   if (returned - rings_->collected.load() >= HandoverRings::returns_max) return Returned::by_message;
   rings_->returns[returned % HandoverRings::returns_max] = slot;
   rings_->returned.store(returned + 1);
+  wake_if_any();
   return rings_->finished.load() == 0 ? Returned::quietly : Returned::announce;
 }
 

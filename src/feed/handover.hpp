@@ -51,6 +51,8 @@ struct HandoverRings {
   alignas(64) std::atomic<std::uint64_t> wake_at{never};  ///< The `taken` that is waited for.
   std::atomic<std::uint32_t> bell{0};                     ///< A futex.
   std::atomic<std::uint32_t> client_waits{0};             ///< For the doorbell, an eventfd.
+  /// The data process is to be woken by whatever the client does next.
+  std::atomic<std::uint32_t> wake_at_any{0};
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std::uint32_t>::is_always_lock_free);
 
@@ -71,6 +73,12 @@ class DealingEnd {
   /// Waits until the client has at most so many before it, or until `ends` says true after a
   /// `ring`.
   void wait_until_ahead(std::uint64_t most, const std::function<bool()>& ends);
+
+  /// Waits until `is_enough`, which is asked whenever the client takes a batch, gives a slot back or
+  /// waits, and after a `ring`.
+  void wait_until(const std::function<bool()>& is_enough);
+  /// Whether the client waits for a batch and does nothing else.
+  bool client_waits() const { return rings_->client_waits.load() != 0; }
 
   /// Any thread: ends a wait.
   void ring();
@@ -116,6 +124,7 @@ class TakingEnd {
 
  private:
   TakingEnd(std::span<std::byte> memory, wire::Fd doorbell);
+  void wake_if_any();
 
   std::span<std::byte> memory_;
   HandoverRings* rings_;

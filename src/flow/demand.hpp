@@ -8,7 +8,7 @@
 namespace headway::flow {
 
 /// Whether anybody wants rows yet: an epoch may be opened ahead of its clients. Any thread may call
-/// it.
+/// it, unless said otherwise.
 class Demand {
  public:
   explicit Demand(bool is_there) : is_there_(is_there) {}
@@ -25,6 +25,14 @@ class Demand {
     for (const auto& [who, listener] : listeners_) listener();
   }
 
+  /// Waits until a client needs rows that were not dealt yet: while memory is full, nothing else is
+  /// read. Returns at once where nobody has said how. The thread that pulls the rows.
+  void wait_for_need() const {
+    if (wait_for_need_) wait_for_need_();
+  }
+  /// How that is waited for; before rows are pulled.
+  void set_wait_for_need(std::function<void()> wait) { wait_for_need_ = std::move(wait); }
+
   /// Has `came` called when the demand comes, by any thread; null: `who` hears no more. `came` does
   /// not call back.
   void tell(const void* who, std::function<void()> came) {
@@ -38,6 +46,7 @@ class Demand {
  private:
   mutable std::mutex mutex_;
   bool is_there_;
+  std::function<void()> wait_for_need_;
   std::map<const void*, std::function<void()>> listeners_;
 };
 

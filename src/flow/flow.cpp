@@ -198,8 +198,10 @@ arrow::Status Flow::deal_epoch() {
     clock.go(waits ? ThreadClock::before(dealing + 1) : ThreadClock::in(dealing));
   };
   RowDealer dealer(std::move(dealer_settings), members_);
+  demand_->set_wait_for_need([&dealer] { dealer.wait_for_need(); });
   clock.go(ThreadClock::in(dealing));
   arrow::Status pulled = pull(built, dealer, clock.gauge(dealing));
+  demand_->set_wait_for_need(nullptr);
   if (!pulled.ok()) return pulled;
   end(dealer, *built.errored);
   return arrow::Status::OK();

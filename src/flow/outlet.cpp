@@ -9,6 +9,8 @@ namespace {
 /// Of small batches so many bytes are made ahead, where the prefetch alone would be less.
 constexpr std::uint64_t ahead_bytes = 256 << 10;
 constexpr std::uint64_t places_min = 64;
+/// Where memory is full, no more than one batch waits for the client, if it is larger than this.
+constexpr std::uint64_t large_batch = 8 << 20;
 constexpr std::uint64_t places_max = 1 << 16;
 
 /// Batches that may wait for the client.
@@ -36,9 +38,21 @@ std::uint64_t Outlet::ahead_max(std::uint64_t batch_size) const {
   return std::min(std::max(waiting_of(prefetch_) + 1, small), rings_.places());
 }
 
+/// A client that waits may keep all batches that it has had: no other slot will come back.
+bool Outlet::is_needed() {
+  if (closed_ || !collect() || rings_.ahead() > rings_.places()) return true;
+  return rings_.ahead() == 0 && (rings_.client_waits() || memory_->in_use() <= 1);
+}
+
+void Outlet::wait_for_need() {
+  rings_.wait_until([this] { return is_needed(); });
+  memory_->drop_free_ones();
+}
+
 Result<bool> Outlet::deal(const SlotBatch& batch, feed::BatchInSlot place,
                           const std::function<void(bool waits)>& on_wait) {
-  const std::uint64_t most = ahead_max(batch.size());
+  const bool is_short = batch.size() > large_batch && collect() && !memory_->has_room(batch.size());
+  const std::uint64_t most = is_short ? 1 : ahead_max(batch.size());
   if (!closed_ && rings_.ahead() >= most) {
     // Where several may wait, the client has half of them before it wakes this thread.
     const std::uint64_t left = std::max(waiting_of(prefetch_), most / 2);

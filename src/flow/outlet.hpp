@@ -28,6 +28,9 @@ class Outlet {
   /// slot. `on_wait` is called as the wait begins, if there is one, and as it ends. False: the
   /// client is gone, or the flow was stopped. Errors: `unavailable`, `corrupted`. One thread.
   Result<bool> deal(const SlotBatch& batch, feed::BatchInSlot place, const std::function<void(bool waits)>& on_wait);
+  /// Waits until the client needs a batch that was not dealt yet, and has no more than the one that
+  /// it uses, or is gone. Gives up the memory of the others. Same thread as `deal`.
+  void wait_for_need();
   /// The stream's first message: where batches will be. Any thread. Errors: `unavailable`.
   Result<void> open(Json cursor);
   /// Any thread.
@@ -48,6 +51,7 @@ class Outlet {
  private:
   Outlet(std::unique_ptr<SlotMemory> memory, feed::DealingEnd rings, int prefetch, std::function<void()> notify);
   std::uint64_t ahead_max(std::uint64_t batch_size) const;
+  bool is_needed();
   Result<void> collect();
 
   const std::unique_ptr<SlotMemory> memory_;

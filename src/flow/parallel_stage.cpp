@@ -131,10 +131,10 @@ arrow::Status ParallelStage::begin_all_items() {
     Credit credit;
     const std::optional<std::int64_t> bytes = bytes_of_next();
     if (!bytes) return arrow::Status::OK();
-    if (running_.empty()) {
+    if (!budget_.try_take(*bytes, credit)) {
+      if (!running_.empty()) return arrow::Status::OK();
+      if (limits_.demand) limits_.demand->wait_for_need();
       credit = budget_.take(*bytes);
-    } else if (!budget_.try_take(*bytes, credit)) {
-      return arrow::Status::OK();
     }
     auto running = std::make_shared<Running>();
     running->item = std::move(*waiting_);
@@ -212,7 +212,8 @@ bool ParallelStage::has_credit(Running& running, std::int64_t bytes, bool in_any
   const std::int64_t needed = running.bytes_waiting + bytes;
   const std::int64_t lacking = needed - running.credit->bytes();
   if (lacking > 0) {
-    if (in_any_case || running_.front().get() == &running) {
+    const bool is_awaited = running_.front().get() == &running && running.rows.empty() && running.turn.awaited;
+    if (in_any_case || is_awaited) {
       budget_.grow(*running.credit, lacking);
     } else if (!budget_.try_grow(*running.credit, lacking)) {
       return false;

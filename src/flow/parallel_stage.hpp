@@ -57,10 +57,11 @@ struct ParallelLimits {
 
 /// Works on several items at once, and passes their rows on in the order of the items.
 ///
-/// An item begins when the budget has credit for it; one is always under way, so that the flow
-/// moves whatever other flows hold. An item that makes more than its credit waits until the budget
-/// has more, its rows are pulled, or it is the first one; or while it is in the way of an item that
-/// somebody waits for (ItemTurn). Later items ask for as much as earlier ones needed.
+/// An item begins when the budget has credit for it; one is under way whenever a client needs rows,
+/// so that the flow moves whatever other flows hold. An item that makes more than its credit waits
+/// until the budget has more, or somebody waits for its rows and none are there; or while it is in
+/// the way of an item that somebody waits for (ItemTurn). Later items ask for as much as earlier
+/// ones needed.
 class ParallelStage : public Stage {
  public:
   ParallelStage(Budget& budget, ParallelLimits limits, std::shared_ptr<arrow::Schema> schema, NextItem next_item,

@@ -161,10 +161,22 @@ arrow::Status RowDealer::deal_piece() {
   return arrow::Status::OK();
 }
 
+/// Null: it is not here.
+const Member* RowDealer::member(int rank) const {
+  const auto found = std::ranges::find(members_, rank, &Member::rank);
+  return found == members_.end() ? nullptr : &*found;
+}
+
+/// Between two rounds, or two pieces.
+void RowDealer::wait_for_need() const {
+  const bool in_turn = !config_.batch_rows && !config_.shares.equal;
+  const std::int64_t rank = in_turn ? position_.batches % config_.shares.world_size : config_.shares.ranks.front();
+  if (const Member* const next = member(static_cast<int>(rank))) next->outlet->wait_for_need();
+}
+
 arrow::Status RowDealer::deal(int rank, const std::vector<Rows>& rows, const data::Position& after) {
-  const auto member =
-      std::find_if(members_.begin(), members_.end(), [&](const Member& each) { return each.rank == rank; });
-  if (member == members_.end() || member->outlet->closed()) return arrow::Status::OK();
+  const Member* const to = member(rank);
+  if (to == nullptr || to->outlet->closed()) return arrow::Status::OK();
   ARROW_ASSIGN_OR_RAISE(const SlotBatch batch, SlotBatch::plan(*schema_, rows));
   feed::BatchInSlot place;
   place.epoch = config_.epoch;
@@ -173,7 +185,7 @@ arrow::Status RowDealer::deal(int rank, const std::vector<Rows>& rows, const dat
   place.rows_before = after.rows_before;
   place.batches = after.batches;
   const Result<bool> dealt =
-      member->outlet->deal(batch, place, [this, rank](bool waits) { config_.on_wait(rank, waits); });
+      to->outlet->deal(batch, place, [this, rank](bool waits) { config_.on_wait(rank, waits); });
   if (!dealt) return arrow::Status::OutOfMemory(dealt.error().message);
   return arrow::Status::OK();
 }

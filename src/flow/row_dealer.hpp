@@ -50,6 +50,8 @@ class RowDealer {
   /// Deals the rest. `schema` goes to clients where no row came; null: unknown.
   arrow::Status finish(const std::shared_ptr<arrow::Schema>& schema);
 
+  /// Waits until the client whose batch comes next needs it (Outlet::wait_for_need).
+  void wait_for_need() const;
   /// No client wants more: all are gone, or the rows that a limit allows were dealt.
   bool is_satisfied() const;
   std::int64_t rows_dealt() const { return position_.rows_before - config_.start.rows_before; }
@@ -71,6 +73,7 @@ class RowDealer {
   arrow::Status deal_rounds();
   arrow::Status deal_piece();
   arrow::Status deal_round(std::int64_t round);
+  const Member* member(int rank) const;
   arrow::Status deal(int rank, const std::vector<Rows>& rows, const data::Position& after);
   std::vector<Rows> take(std::int64_t rows);
   data::Position position_after(std::int64_t rows) const;

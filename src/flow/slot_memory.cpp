@@ -2,6 +2,7 @@
 
 #include "feed/slot.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -63,6 +64,16 @@ void SlotMemory::drop_free() {
 void SlotMemory::drop_free_ones() {
   const std::lock_guard lock(mutex_);
   drop_free();
+}
+
+bool SlotMemory::has_room(std::uint64_t size) {
+  const std::lock_guard lock(mutex_);
+  return fitting(size) != nullptr || budget_.taken() + static_cast<std::int64_t>(size) <= budget_.bytes();
+}
+
+std::size_t SlotMemory::in_use() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<std::size_t>(std::ranges::count_if(slots_, [](const auto& entry) { return entry.second.in_use; }));
 }
 
 Result<Slot> SlotMemory::take(std::uint64_t size) {

@@ -41,6 +41,10 @@ class SlotMemory {
   bool give_back(std::int64_t id);
   /// Gives up the memory of all slots that nobody uses.
   void drop_free_ones();
+  /// Whether a slot of this size is free already, or within the budget.
+  bool has_room(std::uint64_t size);
+  /// How many slots the client has, or will have.
+  std::size_t in_use() const;
 
   /// A descriptor for the client.
   Result<wire::Fd> share() const;

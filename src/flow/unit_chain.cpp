@@ -29,6 +29,13 @@ std::int64_t bytes_of(const Leaf& leaf, const Unit& unit) {
   return all == 0 ? 0 : unit.bytes * static_cast<std::int64_t>(leaf.columns->size()) / all;
 }
 
+/// A unit with more than `at_once` is read in parts; a row is read as a whole.
+std::int64_t bytes_to_read(const Leaf& leaf, const Unit& unit, std::int64_t at_once) {
+  const double bytes = static_cast<double>(bytes_of(leaf, unit)) * decoding_factor;
+  const double row_bytes = unit.rows > 0 ? bytes / static_cast<double>(unit.rows) : 0;
+  return static_cast<std::int64_t>(std::min(bytes, std::max(row_bytes, static_cast<double>(at_once))));
+}
+
 /// Passes on the rows of a part of a unit; the unit is read and worked on as a whole, so that what
 /// is made of a row does not depend on the part.
 class PartSink {
@@ -139,8 +146,7 @@ std::unique_ptr<Stage> read_units(Budget& budget, ParallelLimits limits, const U
     ++at;
     Item item;
     item.where = from.unit->where;
-    item.bytes = static_cast<std::int64_t>(static_cast<double>(bytes_of(*from.leaf, *from.unit)) * decoding_factor);
-    item.bytes = std::min(item.bytes, budget.bytes() / 2);  // Larger ones are read page by page.
+    item.bytes = bytes_to_read(*from.leaf, *from.unit, budget.bytes() / 2);
     item.window = part.window;
     item.unit = part.unit;
     const std::int64_t rows = order->lanes() > 1 ? from.unit->rows : -1;

@@ -120,6 +120,26 @@ BOOST_AUTO_TEST_CASE(end_the_dealers_wait_when_they_are_rung) {
   BOOST_TEST(dealing->ahead() == places);
 }
 
+BOOST_AUTO_TEST_CASE(wake_the_dealer_at_whatever_the_client_does_while_it_waits_for_more_than_room) {
+  deal(1);
+  deal(2);
+  std::atomic<int> asked = 0;
+  std::thread dealer([&] {
+    dealing->wait_until([&] {
+      ++asked;
+      return dealing->ahead() == 0 && (dealing->client_waits() || collected() == std::vector<std::int64_t>{1});
+    });
+  });
+  BOOST_TEST(taking->take().value().slot == 1);
+  BOOST_TEST(taking->take().value().slot == 2);
+  BOOST_CHECK(taking->give_back(1) == TakingEnd::Returned::quietly);
+  dealer.join();
+  BOOST_TEST(asked > 0);
+  std::thread again([&] { dealing->wait_until([&] { return dealing->client_waits(); }); });
+  BOOST_TEST(taking->begin_wait());
+  again.join();
+}
+
 BOOST_AUTO_TEST_CASE(take_slots_back_until_there_is_no_room) {
   for (std::int64_t slot = 0; slot < 512; ++slot) BOOST_CHECK(taking->give_back(slot) == TakingEnd::Returned::quietly);
   BOOST_CHECK(taking->give_back(512) == TakingEnd::Returned::by_message);

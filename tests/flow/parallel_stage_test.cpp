@@ -102,6 +102,19 @@ BOOST_AUTO_TEST_CASE(without_credit_one_item_is_under_way_all_the_same) {
   BOOST_TEST(budget.peak() == 100);
 }
 
+BOOST_AUTO_TEST_CASE(while_memory_is_full_nothing_begins_before_a_client_needs_it) {
+  Budget budget(150);
+  int needs = 0;
+  ParallelLimits limits = three_threads;
+  limits.demand = std::make_shared<Demand>(true);
+  limits.demand->set_wait_for_need([&] { ++needs; });
+  ParallelStage stage(budget, limits, nullptr,
+                      items(4, [](int number, const ItemSink& sink) { return sink(row_of(number)); }));
+  const Credit slots = budget.take(100);  // What was dealt.
+  BOOST_TEST(values_of(stage) == (std::vector<int>{0, 1, 2, 3}), boost::test_tools::per_element());
+  BOOST_TEST(needs == 4);
+}
+
 BOOST_AUTO_TEST_CASE(items_that_make_more_than_was_thought_have_credit_for_it_or_wait) {
   constexpr std::int64_t made_bytes = 40'000;
   Budget budget(100'000);

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from headway._worker.functions.frames import Frame, Link
+from watched_memory import most_bytes, watched
 
 pytest.importorskip("duckdb")
 NAN = float("nan")
@@ -293,32 +294,6 @@ def test_four_times_as_many_bytes_as_a_small_budget_are_sorted(script):
     assert "rows: 4200000" in text
 
 
-WATCHED = """
-import os, threading
-from pathlib import Path
-
-def family(pid):
-    tasks = Path(f"/proc/{pid}/task").iterdir()
-    children = [child for task in tasks for child in (task / "children").read_text().split()]
-    return [each for child in children for each in (int(child), *family(child))]
-
-def resident(pid):
-    fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:])
-    return (int(fields["Pss_Anon"].split()[0]) + int(fields["Pss_Shmem"].split()[0])) << 10
-
-most, done = 0, threading.Event()
-def watch():
-    global most
-    while not done.wait(0.05):
-        try:
-            most = max(most, sum(resident(pid) for pid in family(os.getpid())))
-        except OSError:
-            pass  # A process has ended.
-watching = threading.Thread(target=watch)
-watching.start()
-"""
-
-
 LARGE_SORT = """
 from headway import data
 
@@ -329,18 +304,14 @@ for batch in data.read_parquet("rows").sort(["c0", "c1"]).iter_batches(batch_siz
     assert batch["c0"][0] >= last
     last, seen = batch["c0"][-1], seen + len(batch["c0"])
 print("rows:", seen)
-done.set()
-watching.join()
-print("most:", most)
 """
 
 
 def test_the_processes_of_a_sort_of_rows_that_grew_on_their_way_stay_within_the_budget(script):
     """Fifteen columns of sixteen are computed."""
-    watched = SORT.replace("128 << 20", "256 << 20")
-    code, text = script.run(WATCHED + watched + 'done.set()\nwatching.join()\nprint("most:", most)\n')
+    code, text = script.run(watched(SORT.replace("128 << 20", "256 << 20")))
     assert (code, "rows: 4200000" in text) == (0, True), text
-    assert int(text.split("most: ")[1].split()[0]) <= (256 + 64) << 20
+    assert most_bytes(text) <= (256 + 64) << 20
 
 
 @pytest.mark.heavy
@@ -353,6 +324,6 @@ def test_the_processes_of_a_large_sort_by_two_keys_stay_within_the_budget(script
         pq.write_table(
             table, folder / f"{file}.parquet", compression="none", use_dictionary=False, row_group_size=32_768
         )
-    code, text = script.run(WATCHED + LARGE_SORT.replace('"rows"', repr(str(folder))))
+    code, text = script.run(watched(LARGE_SORT.replace('"rows"', repr(str(folder)))))
     assert (code, "rows: 8388608" in text) == (0, True), text
-    assert int(text.split("most: ")[1].split()[0]) <= (256 + 64) << 20
+    assert most_bytes(text) <= (256 + 64) << 20

@@ -133,6 +133,7 @@ arrow::Status FunctionLink::take_outputs(const FunctionWork& work, const Functio
     if (const auto* done = std::get_if<FunctionDone>(&*message)) {
       outputs_.forget(done->gone);
       if (done->keeps_input) input_.let_go();
+      input_.trim();
       return wanted;
     }
     if (const auto* failed = std::get_if<FunctionFailed>(&*message)) {
@@ -140,10 +141,20 @@ arrow::Status FunctionLink::take_outputs(const FunctionWork& work, const Functio
     }
     auto batches = outputs_.read(std::get<FunctionOutput>(*message), (*frame)->fds);
     if (!batches.ok() && wanted.ok()) wanted = batches.status();
-    const FunctionContinue answer{outputs_.freed(), !wanted.ok()};
-    if (!wire::send_frame(worker_.link.get(), wire::to_frame(answer))) return died();
+    // Beside what the next stage works on the worker makes more, unless memory is full.
+    const bool is_full = host_->budget() != nullptr && host_->budget()->taken() > host_->budget()->bytes();
+    if (!is_full && !go_on(wanted.ok())) return died();
     for (std::size_t i = 0; wanted.ok() && i < batches->size(); ++i) wanted = sink(std::move((*batches)[i]));
+    if (!is_full) continue;
+    batches = std::vector<std::shared_ptr<arrow::RecordBatch>>();
+    if (!go_on(wanted.ok())) return died();
   }
+}
+
+/// False: the worker has ended.
+bool FunctionLink::go_on(bool is_wanted) {
+  const FunctionContinue answer{outputs_.freed(), !is_wanted};
+  return wire::send_frame(worker_.link.get(), wire::to_frame(answer)).has_value();
 }
 
 arrow::Status FunctionLink::failure_of(const FunctionFailed& failed, std::string pickled,

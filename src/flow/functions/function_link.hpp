@@ -48,6 +48,7 @@ class FunctionLink {
 
   arrow::Status send_unit(const FunctionWork& work, const std::shared_ptr<arrow::RecordBatch>& input);
   arrow::Status take_outputs(const FunctionWork& work, const FunctionSink& sink);
+  bool go_on(bool is_wanted);
   arrow::Status failure_of(const FunctionFailed& failed, std::string pickled, const FunctionWork& work) const;
 
   const std::shared_ptr<FunctionHost> host_;

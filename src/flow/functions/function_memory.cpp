@@ -20,6 +20,8 @@ namespace headway::flow {
 namespace {
 
 constexpr std::int64_t page = 4096;
+/// Less is not worth the faults with which its pages come again.
+constexpr std::int64_t trimmed_min = 1 << 20;
 
 arrow::Status failed(const std::string& what) {
   return arrow::Status::IOError("memory that is shared with a function: ", what, ": ", wire::reason_of(errno));
@@ -85,8 +87,16 @@ arrow::Result<std::shared_ptr<SharedMemory>> SharedMemory::map(const wire::Fd& f
     return arrow::Status::Invalid("a function worker's memory is shorter than it says");
   void* data = mmap(nullptr, static_cast<std::size_t>(size), PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
   if (data == MAP_FAILED) return failed("cannot be mapped");
-  Credit credit = budget == nullptr ? Credit() : budget->take(size);
-  return std::shared_ptr<SharedMemory>(new SharedMemory(static_cast<std::byte*>(data), size, std::move(credit)));
+  return std::shared_ptr<SharedMemory>(new SharedMemory(static_cast<std::byte*>(data), size, budget));
+}
+
+void SharedMemory::count_in() {
+  if (budget_ != nullptr && credit_.bytes() == 0) credit_ = budget_->take(size_);
+}
+
+void SharedMemory::trim() {
+  if (budget_ == nullptr || size_ < trimmed_min || budget_->taken() <= budget_->bytes()) return;
+  if (madvise(data_, static_cast<std::size_t>(size_), MADV_REMOVE) == 0) credit_.give_back();
 }
 
 SharedMemory::~SharedMemory() { munmap(data_, static_cast<std::size_t>(size_)); }
@@ -125,7 +135,10 @@ InputMemory::InputMemory(std::shared_ptr<arrow::Schema> schema, bool plain, Budg
     : schema_(std::move(schema)), plain_(plain), budget_(budget) {}
 
 arrow::Status InputMemory::reserve(std::int64_t size, std::vector<wire::Fd>& fds) {
-  if (memory_ && memory_->size() >= size) return arrow::Status::OK();
+  if (memory_ && memory_->size() >= size) {
+    memory_->count_in();
+    return arrow::Status::OK();
+  }
   wire::Fd fd;
   const std::int64_t rounded = (size + size / 8 + page - 1) / page * page;
   ARROW_ASSIGN_OR_RAISE(memory_, SharedMemory::make(rounded, fd, budget_));
@@ -161,6 +174,7 @@ class OutputMemory::Lease : public arrow::Buffer {
         slot_(slot),
         freed_(std::move(freed)) {}
   ~Lease() override {
+    memory_->trim();
     const std::lock_guard lock(freed_->mutex);
     freed_->slots.push_back(slot_);
   }
@@ -179,6 +193,7 @@ arrow::Result<std::vector<std::shared_ptr<arrow::RecordBatch>>> OutputMemory::re
   }
   const auto slot = slots_.find(output.slot);
   if (slot == slots_.end()) return arrow::Status::Invalid("a function worker named a slot that it has not sent");
+  slot->second->count_in();
   for (const OutputLayout& layout : output.layouts) {
     arrow::FieldVector fields;
     for (const feed::LayoutColumn& column : layout.columns) {

@@ -37,12 +37,19 @@ class SharedMemory {
   std::span<std::byte> bytes() const { return {data_, static_cast<std::size_t>(size_)}; }
   std::int64_t size() const { return size_; }
 
+  /// While the budget is exceeded, gives up what the memory holds; the next one who writes to it, or
+  /// reads what another process has written, says so by `count_in`. Nobody else uses it meanwhile.
+  void trim();
+  void count_in();
+
  private:
-  SharedMemory(std::byte* data, std::int64_t size, Credit credit)
-      : data_(data), size_(size), credit_(std::move(credit)) {}
+  SharedMemory(std::byte* data, std::int64_t size, Budget* budget) : data_(data), size_(size), budget_(budget) {
+    count_in();
+  }
   std::byte* data_;
   std::int64_t size_;
-  const Credit credit_;
+  Budget* budget_;
+  Credit credit_;
 };
 
 /// Whether functions of numpy can read it in place: numbers without nulls, and tensors of them.
@@ -59,6 +66,10 @@ class InputMemory {
   arrow::Status write(const std::shared_ptr<arrow::RecordBatch>& unit, UnitOrder& order, std::vector<wire::Fd>& fds);
   /// The worker keeps views of what is there.
   void let_go() { memory_.reset(); }
+  /// The worker needs the unit no more.
+  void trim() {
+    if (memory_) memory_->trim();
+  }
   std::int64_t size() const { return memory_ ? memory_->size() : 0; }
 
  private:

@@ -119,6 +119,8 @@ class ParquetFormat : public FileFormat {
     const auto group = static_cast<int>(piece.begin);
     if (!whole) {
       ARROW_ASSIGN_OR_RAISE(auto parts, reader->GetRecordBatchReader({group}, leaves));
+      // A single part needs no pages beside it while its rows are used.
+      if (piece.rows <= rows_of_a_part) return all_of(std::move(parts), std::move(reader));
       return std::make_shared<Parts>(std::move(reader), std::move(parts));
     }
     ARROW_ASSIGN_OR_RAISE(const auto table, reader->ReadRowGroup(group, leaves));
@@ -126,6 +128,16 @@ class ParquetFormat : public FileFormat {
   }
 
  private:
+  static arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> all_of(
+      std::unique_ptr<arrow::RecordBatchReader> parts, std::unique_ptr<parquet::arrow::FileReader> file) {
+    const std::shared_ptr<arrow::Schema> schema = parts->schema();
+    ARROW_ASSIGN_OR_RAISE(auto batches, parts->ToRecordBatches());
+    parts.reset();
+    file.reset();
+    arrow::default_memory_pool()->ReleaseUnused();  // The allocator would keep the pages for a while.
+    return arrow::RecordBatchReader::Make(std::move(batches), schema);
+  }
+
   /// Keeps the file's reader as long as what reads from it.
   class Parts : public arrow::RecordBatchReader {
    public:

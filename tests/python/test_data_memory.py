@@ -1,0 +1,124 @@
+"""All processes of a data set stay within the budget and 64 MiB for each client, whatever the rows are like."""
+
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from watched_memory import most_bytes, watched
+
+BUDGET = 256 << 20
+ROW = 100_000_000
+
+START = f"""
+import threading
+import numpy as np
+from headway import data
+
+options = data.DataContext.get_current().execution_options
+options.resource_limits = data.ExecutionResources.for_limits(object_store_memory={BUDGET})
+
+def wide(batch):
+    return {{"data": np.repeat(batch["id"][:, None], 17, axis=1)}}
+"""
+
+LARGE_ROWS = """
+rows = 0
+for batch in data.read_READER("FOLDER").iter_batches(batch_size=1):
+    assert len(batch["bytes"][0]) == ROW
+    rows += 1
+print("rows:", rows)
+"""
+
+
+def runs_within_the_budget(script, body, rows, clients=1):
+    code, text = script.run(START + watched(body))
+    assert (code, f"rows: {rows}" in text) == (0, True), text
+    assert most_bytes(text) <= BUDGET + clients * (64 << 20), text
+
+
+@pytest.fixture(params=["parquet", "binary_files"])
+def large_rows(request, tmp_path):
+    """Files of rows of 100 MB, and the reader's name."""
+    folder = tmp_path / "large"
+    folder.mkdir()
+    for number in range(5):
+        value = bytes([number]) * ROW
+        if request.param == "parquet":
+            table = pa.table({"bytes": pa.array([value], pa.large_binary())})
+            pq.write_table(table, folder / f"{number}.parquet", compression="none", use_dictionary=False)
+        else:
+            (folder / f"{number}.bin").write_bytes(value)
+    return request.param, folder
+
+
+def test_rows_of_100_mb_stay_within_it(script, large_rows):
+    reader, folder = large_rows
+    body = LARGE_ROWS.replace("READER", reader).replace("FOLDER", str(folder)).replace("ROW", str(ROW))
+    runs_within_the_budget(script, body, rows=5)
+
+
+def test_a_client_that_keeps_its_batches_gets_all_of_them_however_full_memory_is(large_rows):
+    """Nothing is read before a client needs it; a client that waits needs it, whatever it holds."""
+    from headway import data
+
+    reader, folder = large_rows
+    options = data.DataContext.get_current().execution_options
+    before = options.resource_limits
+    options.resource_limits = data.ExecutionResources.for_limits(object_store_memory=BUDGET)
+    try:
+        kept = list(getattr(data, f"read_{reader}")(str(folder)).iter_batches(batch_size=1, prefetch_batches=3))
+    finally:
+        options.resource_limits = before
+    assert [batch["bytes"][0][:1] for batch in kept] == [bytes([number]) for number in range(5)]
+
+
+def test_functions_that_return_more_than_they_got_stay_within_it(script):
+    body = """
+rows = sum(len(batch["data"]) for batch in data.range(4_000_000).map_batches(wide).iter_batches(batch_size=4096))
+print("rows:", rows)
+"""
+    runs_within_the_budget(script, body, rows=4_000_000)
+
+
+def test_a_sort_of_rows_that_functions_made_stays_within_it(script):
+    body = """
+made = data.range(2_000_000).map_batches(wide, batch_size=4096)
+keyed = made.map_batches(lambda batch: {"k": -batch["data"][:, 0], "data": batch["data"]})
+rows, last = 0, -2_000_000
+for batch in keyed.sort("k").iter_batches(batch_size=4096):
+    assert batch["k"][0] > last
+    rows, last = rows + len(batch["k"]), batch["k"][-1]
+print("rows:", rows)
+"""
+    runs_within_the_budget(script, body, rows=2_000_000)
+
+
+def test_writing_rows_that_functions_made_stays_within_it(script, tmp_path):
+    body = f"""
+data.range(2_000_000).map_batches(wide).write_parquet({str(tmp_path / "written")!r})
+print("rows:", data.read_parquet({str(tmp_path / "written")!r}).count())
+"""
+    runs_within_the_budget(script, body, rows=2_000_000)
+
+
+def test_one_slow_client_of_two_does_not_let_memory_grow(script):
+    body = """
+made = data.range(1_000_000).map_batches(wide)
+counts = [0, 0]
+def use(client, shard, slow):
+    for batch in shard.iter_batches(batch_size=4096):
+        for _ in range(slow):
+            np.sort(batch["data"].reshape(-1)[::-1])
+        counts[client] += len(batch["data"])
+clients = [
+    threading.Thread(target=use, args=(client, shard, 5 * client))
+    for client, shard in enumerate(made.streaming_split(2, equal=True))
+]
+for client in clients:
+    client.start()
+for client in clients:
+    client.join()
+assert counts[0] == counts[1]
+print("rows:", counts[0])
+"""
+    runs_within_the_budget(script, body, rows=500_000, clients=2)

@@ -1,0 +1,47 @@
+"""The memory of all processes of a data set, counted while a script runs."""
+
+WATCHED = """
+import os, threading
+from pathlib import Path
+
+def family(pid):
+    tasks = Path(f"/proc/{pid}/task").iterdir()
+    children = [child for task in tasks for child in (task / "children").read_text().split()]
+    return [each for child in children for each in (int(child), *family(child))]
+
+def resident_once(pid):
+    fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:])
+    return (int(fields["Pss_Anon"].split()[0]) + int(fields["Pss_Shmem"].split()[0])) << 10
+
+def resident():
+    # Of all processes; what grew or went between two looks counts as at its least.
+    looks = [{pid: resident_once(pid) for pid in family(os.getpid())} for _ in range(2)]
+    return sum(min(looks[0][pid], looks[1][pid]) for pid in looks[0] if pid in looks[1])
+
+most, done = 0, threading.Event()
+def watch():
+    global most
+    while not done.wait(0.02):
+        try:
+            most = max(most, resident())
+        except OSError:
+            pass  # A process has ended.
+watching = threading.Thread(target=watch)
+watching.start()
+"""
+
+AT_THE_END = """
+done.set()
+watching.join()
+print("most:", most)
+"""
+
+
+def watched(body: str) -> str:
+    """``body`` with the line "most: BYTES" at its end: of all processes but its own."""
+    return WATCHED + body + AT_THE_END
+
+
+def most_bytes(text: str) -> int:
+    """What ``watched`` has printed."""
+    return int(text.split("most: ")[1].split()[0])
