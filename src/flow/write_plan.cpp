@@ -2,6 +2,7 @@
 
 #include "core/json.hpp"
 #include "flow/flow.hpp"
+#include "flow/tensor_rows.hpp"
 #include "flow/writers/writer.hpp"
 
 #include <algorithm>
@@ -50,7 +51,8 @@ class PlanWrite {
 
  private:
   arrow::Status open(const std::shared_ptr<arrow::Schema>& schema) {
-    ARROW_ASSIGN_OR_RAISE(writer_, open_writer(node_, schema, engine_.budget().pool()));
+    ARROW_ASSIGN_OR_RAISE(writer_,
+                          open_writer(node_, has_lists_ ? with_lists(schema) : schema, engine_.budget().pool()));
     done_ = writer_ == nullptr;
     return arrow::Status::OK();
   }
@@ -60,7 +62,9 @@ class PlanWrite {
     if (done_) return arrow::Status::OK();
     rows_ += rows->num_rows();
     clock_.gauge(writing_).made(*rows);
-    return writer_->write(rows);
+    if (!has_lists_) return writer_->write(rows);
+    ARROW_ASSIGN_OR_RAISE(const auto writable, with_lists(rows));
+    return writer_->write(writable);
   }
 
   Engine& engine_;
@@ -68,6 +72,7 @@ class PlanWrite {
   Errand& errand_;
   ThreadClock& clock_;
   const std::size_t writing_;  ///< The stage that writes.
+  const bool has_lists_ = node_.format != "numpy";
   std::unique_ptr<Writer> writer_;
   bool done_ = false;  ///< There are files already, and the mode says to leave them.
   std::vector<std::string> files_;

@@ -149,7 +149,7 @@ def _with_tensors(table: pa.Table) -> pa.Table:
 
 def _tensors_of_ray(name: str, column: pa.ChunkedArray) -> pa.Array:
     """Tensors of lists, whose type has the shape, or of structs of values and shape."""
-    from headway._worker.functions.arrow_columns import arrow_column, variable_tensors
+    from headway._worker.functions.arrow_columns import arrow_column, tensors_of_rows
 
     arrays: list[np.ndarray | None] = []
     for chunk in column.chunks:
@@ -163,8 +163,8 @@ def _tensors_of_ray(name: str, column: pa.ChunkedArray) -> pa.Array:
             arrays.append(values.values.to_numpy(zero_copy_only=False).reshape(lengths))
     first = next((each for each in arrays if each is not None), None)
     if first is None or hasattr(column.type, "shape"):
-        return arrow_column(name, arrays)
-    return variable_tensors(arrays, first.dtype, first.ndim)
+        return arrow_column(name, arrays, all_rows=True)
+    return tensors_of_rows(arrays, first.dtype, first.ndim)
 
 
 def _alike(blocks: list[Any]) -> Iterator[pa.Table]:

@@ -264,7 +264,7 @@ def _table_of(columns: Mapping[str, Any]) -> pa.Table:
 
     from headway._worker.functions.arrow_columns import arrow_column
 
-    return pa.table({name: arrow_column(name, values) for name, values in columns.items()})
+    return pa.table({name: arrow_column(name, values, all_rows=True) for name, values in columns.items()})
 
 
 def cut(made: Any, blocks: int | None) -> Any:

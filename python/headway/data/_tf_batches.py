@@ -9,6 +9,7 @@ from headway._values.arguments import refuse
 
 if TYPE_CHECKING:
     import numpy as np
+    import pyarrow as pa
 
 
 def tensors(columns: Mapping[str, np.ndarray], dtypes: Any) -> dict[str, Any]:
@@ -113,10 +114,13 @@ def _checked_part(part: str, columns: Any, spec: Any) -> tuple[Any, dict[str, An
 
 def _specs(schema: Any, parts: Sequence[tuple[Any, dict[str, Any]]]) -> list[Any]:
     """For each part its column and its spec, or a dict of specs by column."""
-    sample = _sample(schema, [name for columns, _ in parts for name in _names(columns)])
+    names = [name for columns, _ in parts for name in _names(columns)]
+    for name in names:
+        if name not in schema.names:
+            raise ValueError(f"column {name!r} is not there; allowed: {', '.join(schema.names)}")
     specs: list[Any] = []
     for columns, given in parts:
-        made = {name: given[name] or _spec(sample[name]) for name in _names(columns)}
+        made = {name: given[name] or _spec(schema.field(name).type) for name in _names(columns)}
         specs.append((columns, made[columns]) if isinstance(columns, str) else made)
     return specs
 
@@ -131,18 +135,21 @@ def _chosen(batch: Mapping[str, Any], spec: Any) -> Any:
     return _tensor(batch[spec[0]], spec[1].dtype)
 
 
-def _sample(schema: Any, names: list[str]) -> dict[str, np.ndarray]:
-    """An array without rows of each column."""
-    from headway.data._arrow_values import as_numpy
-
-    for name in names:
-        if name not in schema.names:
-            raise ValueError(f"column {name!r} is not there; allowed: {', '.join(schema.names)}")
-    return {name: as_numpy(schema.empty_table()[name]) for name in names}
-
-
-def _spec(array: np.ndarray) -> Any:
+def _spec(kind: pa.DataType) -> Any:
+    """Of a batch of a column of this type. Lists, and arrays whose shapes may differ, are tensors
+    where the rows of a batch are alike.
+    """
+    import pyarrow as pa
     import tensorflow as tf
 
+    from headway.data._arrow_values import as_numpy
+
+    shape: tuple[int | None, ...] = ()
+    if isinstance(kind, pa.BaseExtensionType) and kind.extension_name == "arrow.variable_shape_tensor":
+        shape = (None,) * kind.storage_type.field("shape").type.list_size
+        kind = kind.storage_type.field("data").type.value_type
+    while pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        shape, kind = (*shape, None), kind.value_type
+    array = as_numpy(pa.schema({"values": kind}).empty_table()["values"])
     dtype = tf.string if array.dtype.kind == "O" else tf.as_dtype(array.dtype)
-    return tf.TensorSpec(shape=(None, *array.shape[1:]), dtype=dtype)
+    return tf.TensorSpec(shape=(None, *shape, *array.shape[1:]), dtype=dtype)

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
 
 def known(kind: pa.Schema, other: pa.Schema) -> pa.Schema:
     """``kind`` with the other one's types of columns of which it knows none, as they held nothing
-    but None, or lists without elements.
+    but None, or lists without elements; and with arrays whose shapes may differ where those of the
+    other one do.
     """
     import pyarrow as pa
 
@@ -83,6 +84,8 @@ def _cast(column: Any, field: Any) -> Any:
     # Of tensors whose shapes differ there is no cast, not even to their own type.
     if column.type.equals(field.type):
         return column
+    if _dimensions(column.type) and _dimensions(field.type):
+        return _rows_as_tensors(column, field.type)
     try:
         return column.cast(field.type)
     except pa.ArrowException as error:
@@ -98,6 +101,8 @@ def _known(kind: Any, other: Any) -> Any:
     types = pa.types
     if types.is_null(kind):
         return other
+    if _dimensions(kind) and _dimensions(kind) == _dimensions(other) and _is_fixed(kind) and not kind.equals(other):
+        return _variable(kind, other)
     if types.is_list(kind) and types.is_list(other):
         return pa.list_(_known(kind.value_type, other.value_type))
     if types.is_struct(kind) and types.is_struct(other):
@@ -107,3 +112,44 @@ def _known(kind: Any, other: Any) -> Any:
                 [each.with_type(_known(each.type, other.field(index).type)) for index, each in enumerate(fields)]
             )
     return kind
+
+
+def _is_fixed(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return isinstance(kind, pa.FixedShapeTensorType)
+
+
+def _dimensions(kind: Any) -> int:
+    """How many each row of tensors has; 0 for what are none."""
+    import pyarrow as pa
+
+    if _is_fixed(kind):
+        return len(kind.shape)
+    if isinstance(kind, pa.BaseExtensionType) and kind.extension_name == "arrow.variable_shape_tensor":
+        return int(kind.storage_type.field("shape").type.list_size)
+    return 0
+
+
+def _variable(kind: Any, other: Any) -> Any:
+    """The type of tensors whose shapes may differ, for those of one shape and others."""
+    import numpy as np
+
+    from headway._worker.functions.arrow_columns import tensors_of_rows
+
+    if not _is_fixed(other):
+        return other
+    dtype = np.result_type(kind.value_type.to_pandas_dtype(), other.value_type.to_pandas_dtype())
+    return tensors_of_rows([np.empty((0,) * len(kind.shape), dtype)], dtype, len(kind.shape)).type
+
+
+def _rows_as_tensors(column: Any, kind: Any) -> Any:
+    """Tensors as those of another type, whose shapes may differ."""
+    import pyarrow as pa
+
+    from headway._worker.functions.arrow_columns import tensors_of_rows
+    from headway._worker.functions.blocks import to_list
+
+    dtype = kind.storage_type.field("data").type.value_type.to_pandas_dtype()
+    chunks = [tensors_of_rows(to_list(each), dtype, _dimensions(kind)) for each in column.chunks if len(each)]
+    return pa.chunked_array(chunks, kind)

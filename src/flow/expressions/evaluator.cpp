@@ -4,6 +4,7 @@
 #include "flow/expressions/literals.hpp"
 #include "flow/expressions/own_functions.hpp"
 #include "flow/expressions/type_names.hpp"
+#include "flow/tensor_rows.hpp"
 
 #include <arrow/array.h>
 #include <arrow/array/util.h>
@@ -13,6 +14,7 @@
 #include <arrow/compute/initialize.h>
 #include <arrow/compute/registry.h>
 #include <arrow/datum.h>
+#include <arrow/extension/variable_shape_tensor.h>
 #include <arrow/extension_type.h>
 #include <arrow/record_batch.h>
 #include <arrow/scalar.h>
@@ -98,8 +100,11 @@ std::string types_in(const data::Expression& expression, const arrow::Schema& sc
 }
 
 /// Kernels know nothing of extension types; what lies below them they do.
-arrow::Datum storage_of(const arrow::Datum& value) {
+arrow::Result<arrow::Datum> storage_of(const arrow::Datum& value) {
   if (value.type() == nullptr || value.type()->id() != arrow::Type::EXTENSION || !value.is_array()) return value;
+  if (const auto* tensors = dynamic_cast<const arrow::extension::VariableShapeTensorType*>(value.type().get())) {
+    if (tensors->ndim() == 1) return with_row_type(value.make_array(), arrow::list(tensors->value_type()));
+  }
   return static_cast<const arrow::ExtensionArray&>(*value.make_array()).storage();
 }
 
@@ -114,7 +119,8 @@ arrow::Result<arrow::Datum> call(const Node& node, const Batch& batch) {
   std::vector<arrow::Datum> args;
   for (const Node& argument : node.args) {
     ARROW_ASSIGN_OR_RAISE(arrow::Datum value, evaluate_node(argument, batch));
-    args.push_back(storage_of(value));
+    ARROW_ASSIGN_OR_RAISE(value, storage_of(value));
+    args.push_back(std::move(value));
   }
   cp::ExecContext context(batch.place.pool);
   auto made = node.own ? (*node.own)(args, batch.place)

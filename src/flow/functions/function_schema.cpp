@@ -1,5 +1,7 @@
 #include "flow/functions/function_schema.hpp"
 
+#include "flow/tensor_rows.hpp"
+
 #include <arrow/array/array_base.h>
 #include <arrow/array/array_nested.h>
 #include <arrow/array/util.h>
@@ -81,6 +83,10 @@ arrow::Result<std::shared_ptr<arrow::Array>> as_integer_lists(const std::shared_
 arrow::Result<std::shared_ptr<arrow::Array>> fitted_column(const std::shared_ptr<arrow::Array>& column,
                                                            const std::shared_ptr<arrow::DataType>& type) {
   if (column->type()->Equals(*type)) return column;
+  if (is_tensor(*type) || is_tensor(*column->type())) {
+    if (column->type_id() != Type::NA) return with_row_type(column, type);
+    return arrow::MakeArrayOfNull(type, column->length());
+  }
   const auto from = storage_of(column->type());
   const auto to = storage_of(type);
   if (from->Equals(*to)) {

@@ -12,6 +12,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -139,37 +140,74 @@ class StructValues : public JsonValues {
   std::vector<std::pair<std::string, Pointer>> fields_;  ///< Names with quotes and a colon.
 };
 
-/// A tensor's values lie in a list of a fixed size.
+/// A tensor's values lie in a list.
 class TensorValues : public JsonValues {
  public:
-  TensorValues(std::shared_ptr<arrow::FixedSizeListArray> array, std::vector<std::int64_t> shape, Pointer values)
-      : array_(std::move(array)), shape_(std::move(shape)), values_(std::move(values)) {}
+  explicit TensorValues(Pointer values) : values_(std::move(values)) {}
+
+ protected:
+  void append_tensor(std::span<const std::int32_t> shape, std::int64_t at, std::string& out) const {
+    append_level(shape, at, out);
+  }
+
+ private:
+  void append_level(std::span<const std::int32_t> shape, std::int64_t& at, std::string& out) const {
+    if (shape.empty()) {
+      values_->append(at++, out);
+      return;
+    }
+    out += '[';
+    for (std::int32_t i = 0; i < shape.front(); ++i) {
+      if (i > 0) out += ',';
+      append_level(shape.subspan(1), at, out);
+    }
+    out += ']';
+  }
+
+  Pointer values_;
+};
+
+class FixedTensorValues : public TensorValues {
+ public:
+  FixedTensorValues(std::shared_ptr<arrow::FixedSizeListArray> array, const std::vector<std::int64_t>& shape,
+                    Pointer values)
+      : TensorValues(std::move(values)), array_(std::move(array)), shape_(shape.begin(), shape.end()) {}
+  void append(std::int64_t row, std::string& out) const override {
+    if (array_->IsNull(row)) {
+      out += "null";
+    } else {
+      append_tensor(shape_, array_->value_offset(row), out);
+    }
+  }
+
+ private:
+  std::shared_ptr<arrow::FixedSizeListArray> array_;
+  std::vector<std::int32_t> shape_;
+};
+
+/// Each row has another shape.
+class VariableTensorValues : public TensorValues {
+ public:
+  VariableTensorValues(std::shared_ptr<arrow::StructArray> array, Pointer values)
+      : TensorValues(std::move(values)),
+        array_(std::move(array)),
+        data_(std::static_pointer_cast<arrow::ListArray>(array_->field(0))),
+        shapes_(std::static_pointer_cast<arrow::FixedSizeListArray>(array_->field(1))) {}
   void append(std::int64_t row, std::string& out) const override {
     if (array_->IsNull(row)) {
       out += "null";
       return;
     }
-    std::int64_t at = array_->value_offset(row);
-    append_level(0, at, out);
+    const auto& lengths = static_cast<const arrow::Int32Array&>(*shapes_->values());
+    const std::span shape(lengths.raw_values() + shapes_->value_offset(row),
+                          static_cast<std::size_t>(shapes_->value_length(row)));
+    append_tensor(shape, data_->value_offset(row), out);
   }
 
  private:
-  void append_level(std::size_t level, std::int64_t& at, std::string& out) const {
-    if (level == shape_.size()) {
-      values_->append(at++, out);
-      return;
-    }
-    out += '[';
-    for (std::int64_t i = 0; i < shape_[level]; ++i) {
-      if (i > 0) out += ',';
-      append_level(level + 1, at, out);
-    }
-    out += ']';
-  }
-
-  std::shared_ptr<arrow::FixedSizeListArray> array_;
-  std::vector<std::int64_t> shape_;
-  Pointer values_;
+  std::shared_ptr<arrow::StructArray> array_;
+  std::shared_ptr<arrow::ListArray> data_;
+  std::shared_ptr<arrow::FixedSizeListArray> shapes_;
 };
 
 template <class ArrayType>
@@ -194,11 +232,17 @@ ValuesResult of_struct(const std::shared_ptr<arrow::Array>& array, arrow::Memory
 ValuesResult of_extension(const std::shared_ptr<arrow::Array>& array, arrow::MemoryPool* pool) {
   const auto& type = static_cast<const arrow::ExtensionType&>(*array->type());
   auto storage = static_cast<const arrow::ExtensionArray&>(*array).storage();
+  if (type.extension_name() == "arrow.variable_shape_tensor") {
+    auto tensors = std::static_pointer_cast<arrow::StructArray>(storage);
+    const auto& data = static_cast<const arrow::ListArray&>(*tensors->field(0));
+    ARROW_ASSIGN_OR_RAISE(auto values, JsonValues::of(data.values(), pool));
+    return std::make_unique<VariableTensorValues>(std::move(tensors), std::move(values));
+  }
   if (type.extension_name() != "arrow.fixed_shape_tensor") return JsonValues::of(storage, pool);
   auto lists = std::static_pointer_cast<arrow::FixedSizeListArray>(storage);
   ARROW_ASSIGN_OR_RAISE(auto values, JsonValues::of(lists->values(), pool));
   const auto& tensor = static_cast<const arrow::extension::FixedShapeTensorType&>(type);
-  return std::make_unique<TensorValues>(std::move(lists), tensor.shape(), std::move(values));
+  return std::make_unique<FixedTensorValues>(std::move(lists), tensor.shape(), std::move(values));
 }
 
 ValuesResult of_cast(const std::shared_ptr<arrow::Array>& array, const std::shared_ptr<arrow::DataType>& type,

@@ -1,5 +1,6 @@
 #include "flow/sources/numpy_header.hpp"
 #include "flow/sources/read_options.hpp"
+#include "flow/tensor_rows.hpp"
 #include "flow/writers/file_encoder.hpp"
 #include "flow/writers/json_values.hpp"
 
@@ -8,6 +9,7 @@
 #include <arrow/array/util.h>
 #include <arrow/buffer.h>
 #include <arrow/extension/fixed_shape_tensor.h>
+#include <arrow/extension/variable_shape_tensor.h>
 #include <arrow/extension_type.h>
 #include <arrow/io/file.h>
 #include <arrow/record_batch.h>
@@ -97,6 +99,9 @@ FlatColumn flat_column(const arrow::DataType& type) {
       const auto& tensor = static_cast<const arrow::extension::FixedShapeTensorType&>(type);
       return {tensor.value_type(), tensor.shape()};
     }
+    if (is_variable_tensor(type)) {  // Its rows show the shape.
+      return {static_cast<const arrow::extension::VariableShapeTensorType&>(type).value_type(), {}};
+    }
     return flat_column(*extension.storage_type());
   }
   if (type.id() == arrow::Type::FIXED_SIZE_LIST) {
@@ -116,6 +121,14 @@ class NumpyEncoder : public FileEncoder {
 
   arrow::Status write(const arrow::RecordBatch& rows) override {
     auto values = rows.GetColumnByName(column_);
+    if (values->null_count() == 0 && is_variable_tensor(*values->type())) {
+      if (rows_ == 0) {
+        ARROW_ASSIGN_OR_RAISE(flat_.shape, first_shape(*values));
+      }
+      auto alike = with_row_type(values, arrow::extension::fixed_shape_tensor(flat_.value_type, flat_.shape));
+      if (!alike.ok()) return alike.status().WithMessage("column ", column_, ": ", alike.status().message());
+      values = alike.MoveValueUnsafe();
+    }
     rows_ += rows.num_rows();
     while (values->type_id() == arrow::Type::EXTENSION || values->type_id() == arrow::Type::FIXED_SIZE_LIST) {
       if (values->null_count() > 0) break;

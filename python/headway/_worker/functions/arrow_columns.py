@@ -17,12 +17,14 @@ def type_name(kind: type) -> str:
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
-def arrow_column(name: str, values: Any) -> Any:
+def arrow_column(name: str, values: Any, *, all_rows: bool = False) -> Any:
     """An Arrow array, chunked only if it was.
 
     Args:
         name: The column's, for errors.
         values: An array of numpy or Arrow, a pandas series, or a list.
+        all_rows: Whether these are all rows that the column has: arrays of one shape then become
+            tensors of that shape. Else their type is that of arrays whose shapes may differ.
 
     Raises:
         TypeError: a value is of no type that can be stored; it names the column and the row.
@@ -39,7 +41,7 @@ def arrow_column(name: str, values: Any) -> Any:
         return _from_numpy(name, values)
     listed = [_plain(value) for value in values]
     if any(_is_tensor(value) for value in listed):
-        return _from_tensors(name, listed)
+        return _from_tensors(name, listed, all_rows)
     return _from_list(name, listed)
 
 
@@ -87,10 +89,8 @@ def _is_tensor(value: Any) -> bool:
     return isinstance(value, np.ndarray) or (hasattr(value, "detach") and hasattr(value, "numpy"))
 
 
-def _from_tensors(name: str, values: list[Any]) -> Any:
-    """Arrays as tensors of one shape, else as lists (of one dimension) or tensors of several
-    shapes.
-    """
+def _from_tensors(name: str, values: list[Any], all_rows: bool) -> Any:
+    """Arrays as tensors; those of no numbers as lists."""
     arrays = [_array(value) for value in values]
     present = [each for each in arrays if isinstance(each, np.ndarray)]
     if len({each.ndim for each in present}) > 1 or any(
@@ -101,11 +101,11 @@ def _from_tensors(name: str, values: list[Any]) -> Any:
     if present[0].ndim == 0:
         return _from_list(name, [None if each is None else each.item() for each in arrays])
     dtype = np.result_type(*present)
-    if len(present) == len(arrays) and len({each.shape for each in arrays}) == 1 and dtype.kind in "biuf":
-        return tensor_column(np.stack(arrays).astype(dtype, copy=False))
-    if present[0].ndim == 1 or dtype.kind not in "biuf":
+    if dtype.kind not in "biuf":
         return _from_list(name, [each if each is None or each.ndim == 1 else each.tolist() for each in arrays])
-    return variable_tensors(arrays, dtype, present[0].ndim)
+    if all_rows and len(present) == len(arrays) and len({each.shape for each in arrays}) == 1:
+        return tensor_column(np.stack(arrays).astype(dtype, copy=False))
+    return tensors_of_rows(arrays, dtype, present[0].ndim)
 
 
 def _array(value: Any) -> Any:
@@ -118,18 +118,31 @@ def _shown(value: Any) -> str:
     return f"values of type {type_name(type(value))}"
 
 
-def variable_tensors(arrays: list[Any], dtype: Any, dimensions: int) -> Any:
-    """Arrays of several shapes, and None, as an Arrow array of tensors."""
-    import pyarrow as pa
-
+def tensors_of_rows(arrays: list[Any], dtype: Any, dimensions: int) -> Any:
+    """Arrays whose shapes may differ, and None, as an Arrow array of tensors."""
     valid = np.array([each is not None for each in arrays])
     flat = [np.empty(0, dtype) if each is None else each.astype(dtype, copy=False).reshape(-1) for each in arrays]
-    lengths = np.cumsum([0, *(len(each) for each in flat)])
-    data = pa.LargeListArray.from_arrays(pa.array(lengths, pa.int64()), pa.array(np.concatenate(flat)))
-    if lengths[-1] < 2**31:
-        data = data.cast(pa.list_(data.type.value_type))
     shapes = np.array([(0,) * dimensions if each is None else each.shape for each in arrays], np.int32)
-    shape = pa.FixedSizeListArray.from_arrays(pa.array(shapes.reshape(-1)), dimensions)
+    return _variable_tensors(np.concatenate(flat), np.array([len(each) for each in flat]), shapes, valid)
+
+
+def variable_tensors(values: Any) -> Any:
+    """An array ``[rows, *shape]`` as an Arrow array of tensors whose shapes may differ."""
+    rows, shape = len(values), values.shape[1:]
+    sizes = np.full(rows, int(np.prod(shape, dtype=np.int64)))
+    shapes = np.tile(np.array(shape, np.int32), (rows, 1))
+    return _variable_tensors(np.ascontiguousarray(values).reshape(-1), sizes, shapes, np.ones(rows, np.bool_))
+
+
+def _variable_tensors(flat: Any, sizes: Any, shapes: Any, valid: Any) -> Any:
+    """Of all rows' values, how many each has, their shapes, and which are no null."""
+    import pyarrow as pa
+
+    offsets = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+    data = pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), pa.array(flat))
+    if offsets[-1] < 2**31:
+        data = data.cast(pa.list_(data.type.value_type))
+    shape = pa.FixedSizeListArray.from_arrays(pa.array(shapes.reshape(-1)), shapes.shape[1])
     storage = pa.StructArray.from_arrays(
         [data, shape], names=["data", "shape"], mask=None if valid.all() else pa.array(~valid)
     )

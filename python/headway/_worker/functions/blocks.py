@@ -16,6 +16,8 @@ class Block(Protocol):
     """The rows of one unit."""
 
     rows: int
+    #: Of columns of arrays whose shapes may differ: the shape of their rows, where all are alike.
+    shapes: frozenset[tuple[int, ...]]
 
     def batch(self, begin: int, end: int, batch_format: str) -> Any:
         """These rows as "numpy" (a dictionary of arrays), "pandas" or "pyarrow"."""
@@ -33,6 +35,7 @@ class ColumnsBlock:
     def __init__(self, columns: dict[str, Any], rows: int) -> None:
         self.columns = columns
         self.rows = rows
+        self.shapes: frozenset[tuple[int, ...]] = frozenset()
 
     def batch(self, begin: int, end: int, batch_format: str) -> Any:
         """Slices."""
@@ -61,6 +64,7 @@ class ArrowBlock:
     def __init__(self, batch: Any) -> None:
         self.record_batch = batch
         self.rows: int = batch.num_rows
+        self.shapes: frozenset[tuple[int, ...]] = frozenset()
         self._numpy: dict[str, Any] | None = None
 
     def batch(self, begin: int, end: int, batch_format: str) -> Any:
@@ -71,13 +75,27 @@ class ArrowBlock:
                     name: to_numpy(column)
                     for name, column in zip(self.record_batch.schema.names, self.record_batch.columns, strict=True)
                 }
-            return {name: values[begin:end] for name, values in self._numpy.items()}
+            pieces = {name: values[begin:end] for name, values in self._numpy.items()}
+            return self._stacked(pieces)
         import pyarrow as pa
 
         piece = self.record_batch.slice(begin, end - begin)
         if batch_format == "pyarrow":
             return pa.Table.from_batches([piece])
         return to_pandas(piece)
+
+    def _stacked(self, columns: dict[str, Any]) -> dict[str, Any]:
+        """With one array for each column of tensors that are alike in these rows, whose shapes may
+        differ in others.
+        """
+        shapes = set()
+        for name, kind in zip(self.record_batch.schema.names, self.record_batch.schema.types, strict=True):
+            if _is_variable_tensor(kind):
+                columns[name] = _stacked(columns[name])
+                if columns[name].dtype != object:
+                    shapes.add(columns[name].shape[1:])
+        self.shapes |= shapes
+        return columns
 
     def items(self, begin: int, end: int) -> list[dict[str, Any]]:
         """Values of nested types become lists and dictionaries."""
@@ -179,6 +197,14 @@ def _objects(values: list[Any]) -> Any:
     for index, value in enumerate(values):
         array[index] = value
     return array
+
+
+def _stacked(rows: Any) -> Any:
+    """Arrays of one shape as one array; others, and such with None, as they are."""
+    if not len(rows) or rows[0] is None:
+        return rows
+    shape = rows[0].shape
+    return np.stack(list(rows)) if all(each is not None and each.shape == shape for each in rows) else rows
 
 
 def _is_number(kind: Any) -> bool:

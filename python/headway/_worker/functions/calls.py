@@ -77,7 +77,7 @@ class FunctionCalls:
         """
         if self._kind in ("map_batches", "map_groups"):
             batches = self._batches(block) if self._kind == "map_batches" else self._groups(block)
-            return (columns_of(output) for output in self._called(batches))
+            return (columns_of(output, block.shapes) for output in self._called(batches))
         if self._kind == "filter":
             return self._filtered(block)
         return _stored(self._row_outputs(block))

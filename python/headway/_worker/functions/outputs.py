@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
 
-from headway._worker.functions.arrow_columns import arrow_column, type_name
+from headway._worker.functions.arrow_columns import arrow_column, type_name, variable_tensors
 from headway._worker.functions.slots import ARROW_TYPES
 
 
@@ -15,10 +15,14 @@ class BadOutput(TypeError):
     """A function returned something that cannot be a batch or a row."""
 
 
-def columns_of(output: Any) -> Any:
-    """A batch that a function returned.
+def columns_of(output: Any, shapes: Set[tuple[int, ...]] = frozenset()) -> Any:
+    """A batch that a function returned. Whether arrays of a column may differ in shape never
+    depends on the shapes that this batch has: those of one array ``[rows, ...]`` have one shape,
+    and those of a list may differ, even if they happen not to.
 
     Args:
+        shapes: Of rows of this function's input that happen to be alike: with such rows an array is
+            as a list of them, since the next batch may differ.
         output: A dictionary of arrays or lists, a data frame, an Arrow table or record batch, or
             anything that offers itself as Arrow (``__arrow_c_stream__``, ``__arrow_c_array__``).
 
@@ -29,7 +33,7 @@ def columns_of(output: Any) -> Any:
         BadOutput: it is none of these; it names the column.
     """
     if isinstance(output, Mapping):
-        return _from_mapping(output)
+        return _from_mapping(output, shapes)
     module = type(output).__module__.partition(".")[0]
     if module == "pyarrow":
         import pyarrow as pa
@@ -49,12 +53,14 @@ def columns_of(output: Any) -> Any:
     )
 
 
-def _from_mapping(output: Mapping[Any, Any]) -> Any:
+def _from_mapping(output: Mapping[Any, Any], shapes: Set[tuple[int, ...]] = frozenset()) -> Any:
     columns = {}
     for name, values in output.items():
         if not isinstance(name, str):
             raise BadOutput(f"names of columns are text, and this is {_a(name)}: {name!r}")
         columns[name] = _values(name, values)
+        if shapes and _is_plain(columns[name]) and columns[name].shape[1:] in shapes:
+            columns[name] = variable_tensors(columns[name])
     if not columns:
         raise BadOutput("a batch has at least one column, and this dictionary is empty")
     lengths = {name: len(values) for name, values in columns.items()}
@@ -130,10 +136,6 @@ def _plain_or_list(values: list[Any]) -> Any:
                 return values
         if issubclass(kind, np.generic) and np.dtype(kind) in ARROW_TYPES:
             return np.array(values, kind)
-        if kind is np.ndarray and values[0].dtype in ARROW_TYPES and values[0].ndim > 0:
-            first = values[0]
-            if all(each.shape == first.shape and each.dtype == first.dtype for each in values):
-                return np.stack(values)
     elif kinds == {int, float}:
         return np.array(values, np.float64)
     return values

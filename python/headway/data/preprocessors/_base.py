@@ -240,7 +240,7 @@ def in_its_format(data: Any, transform: Any) -> Any:
     from headway.data._arrow_values import as_numpy
 
     made = transform({name: as_numpy(data[name]) for name in data.column_names})
-    return pa.table({name: arrow_column(name, each) for name, each in made.items()})
+    return pa.table({name: arrow_column(name, each, all_rows=True) for name, each in made.items()})
 
 
 def check_dataset(argument: str, given: Any) -> None:

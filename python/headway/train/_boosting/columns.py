@@ -47,6 +47,9 @@ class Columns:
     def _feature(self, name: str, column: pa.ChunkedArray) -> Iterator[tuple[str, Any]]:
         if name in self.categories:
             yield name, _codes(name, column, self.categories[name])
+        elif is_tensors(column.type):
+            column = _of_one_shape(name, column)
+            yield from _split(name, column, column.type.list_size)
         elif (width := _width(column.type)) is not None:
             yield from _split(name, column, width)
         else:
@@ -212,6 +215,31 @@ def _width(kind: Any) -> int | None:
     if isinstance(kind, pa.BaseExtensionType):
         kind = kind.storage_type
     return kind.list_size if pa.types.is_fixed_size_list(kind) else None
+
+
+def is_tensors(kind: Any) -> bool:
+    """Whether a column of this type has arrays whose shapes may differ."""
+    import pyarrow as pa
+
+    return isinstance(kind, pa.BaseExtensionType) and kind.extension_name == "arrow.variable_shape_tensor"
+
+
+def _of_one_shape(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Arrays whose shapes may differ as lists of one length.
+
+    Raises:
+        ValueError: their shapes do differ.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    from headway.data._arrow_values import as_numpy
+
+    arrays = as_numpy(column)
+    if arrays.dtype == object and len(arrays):
+        raise ValueError(f"the column {name!r} has arrays of several shapes, or none; allowed: arrays of one shape")
+    width = int(np.prod(arrays.shape[1:])) if len(arrays) else 0
+    return pa.chunked_array([pa.FixedSizeListArray.from_arrays(pa.array(arrays.reshape(-1)), width)])
 
 
 def _split(name: str, column: pa.ChunkedArray, width: int) -> Iterator[tuple[str, Any]]:
