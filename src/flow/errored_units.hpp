@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/text.hpp"
+
 #include <arrow/status.h>
 
 #include <cstdint>
@@ -22,7 +24,7 @@ class ErroredUnits {
     if (failure.IsCancelled()) return false;
     const std::lock_guard lock(mutex_);
     if (most_ >= 0 && count_ >= most_) return false;
-    if (count_++ == 0) first_ = failure.message();
+    if (count_++ == 0) first_ = to_utf8(failure.message());
     return true;
   }
 

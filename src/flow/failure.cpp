@@ -1,5 +1,7 @@
+#include "core/text.hpp"
 #include "flow/flow.hpp"
 #include "flow/functions/function_pool.hpp"
+#include "flow/placed.hpp"
 
 #include <arrow/util/io_util.h>
 
@@ -9,7 +11,7 @@ namespace headway::flow {
 namespace {
 
 ErrorKind kind_of(const arrow::Status& status) {
-  const int error_number = arrow::internal::ErrnoFromStatus(status);
+  const int error_number = arrow::internal::ErrnoFromStatus(unplaced(status));
   if (error_number == ENOENT) return ErrorKind::not_found;
   switch (status.code()) {
     case arrow::StatusCode::Invalid:
@@ -35,7 +37,8 @@ wire::Frame failure_frame(const arrow::Status& status) {
   }
   feed::Failed failed;
   failed.kind = to_string(kind_of(status));
-  failed.message = status.message();
+  // A parser may quote bytes that are no text.
+  failed.message = to_utf8(trimmed(status.message()));
   return wire::to_frame(failed);
 }
 

@@ -1,6 +1,7 @@
 #include "flow/parallel_stage.hpp"
 
 #include "flow/batch_bytes.hpp"
+#include "flow/placed.hpp"
 #include "wire/thread_pool.hpp"
 
 #include <algorithm>
@@ -17,9 +18,8 @@ constexpr auto look_again = std::chrono::milliseconds(100);
 arrow::Status cancelled() { return arrow::Status::Cancelled("the stream was closed"); }
 
 arrow::Status at(const arrow::Status& status, const std::string& where) {
-  if (status.ok() || where.empty() || status.IsCancelled() || status.message().find(where) != std::string::npos) {
-    return status;
-  }
+  const bool is_elsewhere = where.empty() || status.IsCancelled() || is_placed(status);
+  if (status.ok() || is_elsewhere || status.message().find(where) != std::string::npos) return status;
   return status.WithMessage(where, ": ", status.message());
 }
 

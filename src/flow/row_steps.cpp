@@ -2,12 +2,14 @@
 
 #include "data/philox.hpp"
 #include "flow/expressions/evaluator.hpp"
+#include "flow/placed.hpp"
 
 #include <arrow/array/builder_primitive.h>
 #include <arrow/compute/api_vector.h>
 #include <arrow/datum.h>
 
 #include <algorithm>
+#include <functional>
 
 namespace headway::flow {
 namespace {
@@ -23,6 +25,7 @@ class DropStep : public UnitStep {
     for (const int column : kept) fields.push_back(input->field(column));
     return arrow::schema(std::move(fields), input->metadata());
   }
+  bool keeps_rows() const override { return true; }
 
   arrow::Status run(const std::shared_ptr<arrow::RecordBatch>& rows, std::int64_t, const UnitPlace&,
                     const ItemSink& sink) const override {
@@ -58,6 +61,26 @@ RowPlace row_place(const UnitPlace& place, std::int64_t first_row) {
   return {place.seed, place.epoch, static_cast<std::uint64_t>(place.unit), first_row};
 }
 
+/// Rows from one of them on.
+using OnRows = std::function<arrow::Status(const std::shared_ptr<arrow::RecordBatch>& rows, std::int64_t first_row)>;
+
+/// A failure over rows with the place of the first row that fails by itself; found by halves. As it
+/// is where rows have no places, and where it fails without rows, too: for types.
+arrow::Status at_row(const arrow::Status& failure, const std::shared_ptr<arrow::RecordBatch>& rows,
+                     std::int64_t first_row, const UnitPlace& place, const OnRows& work) {
+  if (!place.place_of_row || rows->num_rows() == 0 || !work(rows->Slice(0, 0), first_row).ok()) return failure;
+  std::int64_t begin = 0;
+  std::int64_t length = rows->num_rows();
+  while (length > 1) {
+    const std::int64_t half = length / 2;
+    const bool is_later = work(rows->Slice(begin, half), first_row + begin).ok();
+    begin += is_later ? half : 0;
+    length = is_later ? length - half : half;
+  }
+  const arrow::Status of_row = work(rows->Slice(begin, 1), first_row + begin);
+  return placed(of_row.ok() ? failure : of_row, place.place_of_row(first_row + begin));
+}
+
 /// Makes columns.
 class ProjectStep : public UnitStep {
  public:
@@ -69,11 +92,17 @@ class ProjectStep : public UnitStep {
     ARROW_ASSIGN_OR_RAISE(const auto made, project_rows(none, columns_, keep_, {}, pool_));
     return made->schema();
   }
+  bool keeps_rows() const override { return true; }
 
   arrow::Status run(const std::shared_ptr<arrow::RecordBatch>& rows, std::int64_t first_row, const UnitPlace& place,
                     const ItemSink& sink) const override {
-    ARROW_ASSIGN_OR_RAISE(auto made, project_rows(rows, columns_, keep_, row_place(place, first_row), pool_));
-    return sink(std::move(made));
+    const auto project = [&](const std::shared_ptr<arrow::RecordBatch>& some, std::int64_t first) {
+      return project_rows(some, columns_, keep_, row_place(place, first), pool_);
+    };
+    auto made = project(rows, first_row);
+    if (made.ok()) return sink(made.MoveValueUnsafe());
+    return at_row(made.status(), rows, first_row, place,
+                  [&](const auto& some, std::int64_t first) { return project(some, first).status(); });
   }
 
  private:
@@ -94,8 +123,13 @@ class FilterStep : public UnitStep {
 
   arrow::Status run(const std::shared_ptr<arrow::RecordBatch>& rows, std::int64_t first_row, const UnitPlace& place,
                     const ItemSink& sink) const override {
-    ARROW_ASSIGN_OR_RAISE(auto kept, filter_rows(rows, where_, row_place(place, first_row), pool_));
-    return sink(std::move(kept));
+    const auto filter = [&](const std::shared_ptr<arrow::RecordBatch>& some, std::int64_t first) {
+      return filter_rows(some, where_, row_place(place, first), pool_);
+    };
+    auto kept = filter(rows, first_row);
+    if (kept.ok()) return sink(kept.MoveValueUnsafe());
+    return at_row(kept.status(), rows, first_row, place,
+                  [&](const auto& some, std::int64_t first) { return filter(some, first).status(); });
   }
 
  private:

@@ -51,6 +51,11 @@ class Source {
   virtual arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> read(const Unit& unit,
                                                                         const std::vector<int>* columns,
                                                                         arrow::MemoryPool* pool) const = 0;
+  /// A row of a unit, counted from 0, for people: "/data/a.parquet, row 3001". Empty where neither
+  /// the unit nor its file have a name.
+  virtual std::string place_of(const Unit& unit, std::int64_t row) const {
+    return unit.where.empty() ? "" : unit.where + ", row " + std::to_string(row) + " of it";
+  }
 };
 
 /// Opens what a read names: lists files, reads footers concurrently, fixes the schema. Errors name

@@ -142,6 +142,7 @@ std::unique_ptr<Stage> read_units(Budget& budget, ParallelLimits limits, const U
     place.epoch = order->config().epoch;
     place.unit = static_cast<std::int64_t>(part.unit);
     place.where = from.unit->where;
+    place.place_of_row = [from](std::int64_t row) { return from.leaf->source->place_of(*from.unit, row); };
     place.is_first = at == parts.first;
     ++at;
     Item item;

@@ -1,5 +1,7 @@
 #include "flow/unit_steps.hpp"
 
+#include <algorithm>
+
 namespace headway::flow {
 namespace {
 
@@ -48,6 +50,13 @@ arrow::Status StepRun::run(std::size_t step, const std::shared_ptr<arrow::Record
     place_.on_wait = [this, stage](bool waits) {
       clock_->go(waits ? ThreadClock::idle_in(stage) : ThreadClock::in(stage));
     };
+  }
+  // The numbers of rows are those of the file up to the first step that leaves some out.
+  const auto same = std::find_if(steps_.begin(), steps_.end(), [](const auto& each) { return !each->keeps_rows(); });
+  if (step > static_cast<std::size_t>(same - steps_.begin())) {
+    UnitPlace place = place_;
+    place.place_of_row = nullptr;
+    return steps_[step]->run(rows, first_row, place, sink_after(step));
   }
   return steps_[step]->run(rows, first_row, place_, sink_after(step));
 }

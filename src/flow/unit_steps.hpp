@@ -21,6 +21,9 @@ struct UnitPlace {
   std::int64_t unit = 0;
   std::string where;
   bool is_first = false;  ///< In the order in which units are read.
+  /// The place of a row that was read, for people. Unset: rows were read that are no more, and
+  /// numbers are others.
+  std::function<std::string(std::int64_t row)> place_of_row = {};
   /// Called by a step that begins to wait for a worker, and when it has one.
   std::function<void(bool waits)> on_wait = {};
 };
@@ -39,6 +42,9 @@ class UnitStep {
 
   /// Whether it needs the rows of a unit at once.
   virtual bool needs_whole_unit() const { return false; }
+
+  /// Whether it makes one row of each.
+  virtual bool keeps_rows() const { return false; }
 
   /// Rows of the unit; `first_row` of them went before. Null: the unit has none (for steps that
   /// need it whole).

@@ -19,9 +19,10 @@ struct Piece {
   std::size_t file = 0;
   std::int64_t begin = 0;
   std::int64_t end = 0;
-  std::int64_t rows = -1;    ///< -1: unknown before it is read.
-  std::int64_t bytes = 0;    ///< Of its decoded rows, as far as that is known; else of the file.
-  std::string failure = {};  ///< Why it cannot be read, where that is known already.
+  std::int64_t rows = -1;       ///< -1: unknown before it is read.
+  std::int64_t bytes = 0;       ///< Of its decoded rows, as far as that is known; else of the file.
+  std::int64_t first_row = -1;  ///< Of its file, counted from 0; -1: unknown before it is read.
+  std::string failure = {};     ///< Why it cannot be read, where that is known already.
 };
 
 /// How files of one kind are cut and read. `open` comes first; after it any thread may call the

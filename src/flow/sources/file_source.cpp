@@ -1,4 +1,5 @@
 #include "core/location.hpp"
+#include "core/text.hpp"
 #include "flow/sources/file_format.hpp"
 #include "flow/sources/read_options.hpp"
 #include "flow/sources/unit_reader.hpp"
@@ -38,6 +39,20 @@ class FileSource : public Source {
     const std::span<const Piece> pieces = std::span<const Piece>(pieces_).subspan(
         static_cast<std::size_t>(unit.begin), static_cast<std::size_t>(unit.end - unit.begin));
     return read_unit(opened_, pieces, columns == nullptr ? all : *columns, pool);
+  }
+
+  /// Where units are of files whose rows are not known before, the unit alone is sure.
+  std::string place_of(const Unit& unit, std::int64_t row) const override {
+    for (std::int64_t i = unit.begin; i < unit.end; ++i) {
+      const Piece& piece = pieces_[static_cast<std::size_t>(i)];
+      const bool is_last = i + 1 == unit.end;
+      if (piece.first_row < 0 || (piece.rows < 0 && !is_last)) return unit.where;
+      if (piece.rows < 0 || row < piece.rows) {
+        return shown_location(users_path(file(piece).location)) + ", row " + std::to_string(piece.first_row + row);
+      }
+      row -= piece.rows;
+    }
+    return unit.where;
   }
 
  private:
@@ -82,26 +97,24 @@ class FileSource : public Source {
     const bool from_begin = begin == 0 || pieces_[begin - 1].file != first.file;
     const bool to_end = end == pieces_.size() || pieces_[end].file != first.file;
     if (from_begin && to_end) return words;
-    const std::int64_t rows = row_begins_[begin];
-    if (rows < 0 || row_begins_[end - 1] < 0 || last.rows < 0) {
+    const std::int64_t rows = first.first_row;
+    if (rows < 0 || last.first_row < 0 || last.rows < 0) {
       return words + ", bytes " + std::to_string(first.begin) + " to " + std::to_string(last.end - 1);
     }
-    return words + ", rows " + std::to_string(rows) + " to " + std::to_string(row_begins_[end - 1] + last.rows - 1);
+    return words + ", rows " + std::to_string(rows) + " to " + std::to_string(last.first_row + last.rows - 1);
   }
 
-  /// The row of its file that each piece begins with; -1 where that is unknown.
   void count_rows() {
     std::int64_t row = 0;
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
       if (i == 0 || pieces_[i - 1].file != pieces_[i].file) row = 0;
-      row_begins_.push_back(row);
+      pieces_[i].first_row = row;
       row = row < 0 || pieces_[i].rows < 0 ? -1 : row + pieces_[i].rows;
     }
   }
 
   std::shared_ptr<const OpenedFiles> opened_;
   std::vector<Piece> pieces_;
-  std::vector<std::int64_t> row_begins_;
   std::vector<Unit> units_;
 };
 
@@ -116,6 +129,10 @@ arrow::Status set_schema(const data::ReadNode& read, OpenedFiles& opened) {
   if (paths) all.push_back(arrow::field("path", arrow::utf8()));
   const arrow::Schema whole(all);
   for (const auto& field : all) {
+    if (!is_utf8(field->name())) {
+      return arrow::Status::Invalid(shown_location(users_path(opened.found.files.front().location)),
+                                    ": the name of a column is no text (UTF-8): ", to_utf8(field->name()));
+    }
     if (whole.GetAllFieldIndices(field->name()).size() < 2) continue;
     return arrow::Status::Invalid("there are several columns ", field->name(),
                                   " (of the files, of partitions and path together)");

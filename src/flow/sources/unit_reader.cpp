@@ -1,6 +1,7 @@
 #include "flow/sources/unit_reader.hpp"
 
 #include "core/location.hpp"
+#include "flow/placed.hpp"
 #include "flow/sources/partitions.hpp"
 
 #include <arrow/array.h>
@@ -80,15 +81,24 @@ class UnitReader : public arrow::RecordBatchReader {
  private:
   const SourceFile& file() const { return opened_->found.files[pieces_[at_].file]; }
 
-  arrow::Status named(const arrow::Status& status) const {
-    return status.WithMessage(shown_location(users_path(file().location)), ": ", status.message());
+  /// With the file and, unless the words have a row, the rows of the piece.
+  arrow::Status named(const arrow::Status& status, bool has_row = false) const {
+    const Piece& piece = pieces_[at_];
+    std::string place = shown_location(users_path(file().location));
+    // Those that come from a server name the file themselves.
+    if (status.message().find(place) != std::string::npos) return placed(status, "");
+    const bool is_one = piece.first_row == 0 && piece.rows == 1;  // An image.
+    if (!has_row && piece.first_row >= 0 && piece.rows > 0 && !is_one) {
+      place += ", rows " + std::to_string(piece.first_row) + " to " + std::to_string(piece.first_row + piece.rows - 1);
+    }
+    return placed(status, place);
   }
 
   /// The next batch of any piece, as the schema has it; null at the end.
   arrow::Result<BatchPointer> next_batch() {
     for (; at_ < pieces_.size(); ++at_, reader_.reset()) {
       if (reader_ == nullptr) {
-        if (!pieces_[at_].failure.empty()) return arrow::Status::Invalid(pieces_[at_].failure);
+        if (!pieces_[at_].failure.empty()) return placed(arrow::Status::Invalid(pieces_[at_].failure), "");
         auto opened = opened_->format->read(file(), pieces_[at_], format_columns_, pool_);
         if (!opened.ok()) return named(opened.status());
         reader_ = std::move(*opened);
@@ -98,7 +108,7 @@ class UnitReader : public arrow::RecordBatchReader {
       if (const arrow::Status read = reader_->ReadNext(&batch); !read.ok()) return named(read);
       if (batch == nullptr) continue;
       auto fitted = fit(*batch);
-      if (!fitted.ok()) return named(fitted.status());
+      if (!fitted.ok()) return named(fitted.status(), true);
       rows_before_ += batch->num_rows();
       return fitted;
     }
@@ -125,8 +135,9 @@ class UnitReader : public arrow::RecordBatchReader {
     if (made.ok()) return *made;
     const std::int64_t row = values->length() == 0 ? 0 : bad_row(*values, field.type(), &context);
     return made.status().WithMessage("column ", field.name(), " has type ", values->type()->ToString(), ", and ",
-                                     field.type()->ToString(), " in the data set's schema; row ", rows_before_ + row,
-                                     ": ", made.status().message());
+                                     field.type()->ToString(), " in the data set's schema; row ",
+                                     std::max<std::int64_t>(pieces_[at_].first_row, 0) + rows_before_ + row, ": ",
+                                     made.status().message());
   }
 
   arrow::Result<BatchPointer> fit(const arrow::RecordBatch& batch) const {

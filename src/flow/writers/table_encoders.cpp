@@ -1,11 +1,14 @@
+#include "core/text.hpp"
 #include "flow/sources/read_options.hpp"
 #include "flow/writers/file_encoder.hpp"
 
 #include <arrow/adapters/orc/adapter.h>
+#include <arrow/array.h>
 #include <arrow/csv/writer.h>
 #include <arrow/io/file.h>
 #include <arrow/ipc/writer.h>
 #include <arrow/record_batch.h>
+#include <arrow/scalar.h>
 #include <arrow/table.h>
 #include <arrow/type_traits.h>
 #include <arrow/util/byte_size.h>
@@ -88,15 +91,38 @@ class CsvEncoder : public FileEncoder {
   CsvEncoder(OutputFile out, std::shared_ptr<arrow::ipc::RecordBatchWriter> writer)
       : out_(std::move(out)), writer_(std::move(writer)) {}
 
-  arrow::Status write(const arrow::RecordBatch& rows) override { return writer_->WriteRecordBatch(rows); }
+  arrow::Status write(const arrow::RecordBatch& rows) override {
+    arrow::Status written = writer_->WriteRecordBatch(rows);
+    if (!written.ok()) ARROW_RETURN_NOT_OK(check_text(rows));
+    rows_ += rows.num_rows();
+    return written;
+  }
   arrow::Status finish() override {
     ARROW_RETURN_NOT_OK(writer_->Close());
     return out_->Close();
   }
 
  private:
+  /// Bytes go to CSV as text, which they need not be.
+  arrow::Status check_text(const arrow::RecordBatch& rows) const {
+    for (int i = 0; i < rows.num_columns(); ++i) {
+      const auto& column = *rows.column(i);
+      if (!arrow::is_base_binary_like(column.type_id())) continue;
+      for (std::int64_t row = 0; row < rows.num_rows(); ++row) {
+        ARROW_ASSIGN_OR_RAISE(const auto value, column.GetScalar(row));
+        const auto& bytes = static_cast<const arrow::BaseBinaryScalar&>(*value);
+        if (!bytes.is_valid || is_utf8(bytes.view())) continue;
+        return arrow::Status::Invalid("CSV has no place for the column ", rows.column_name(i), " of type ",
+                                      column.type()->ToString(), ": its bytes are no text (UTF-8) in row ", rows_ + row,
+                                      " of a file; drop it, make text of it, or write Parquet");
+      }
+    }
+    return arrow::Status::OK();
+  }
+
   OutputFile out_;
   std::shared_ptr<arrow::ipc::RecordBatchWriter> writer_;
+  std::int64_t rows_ = 0;
 };
 
 class CsvWriting : public FileWriting {

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from headway._worker.functions import groups, slots, whole_queries
+from headway._worker.functions import groups, slots, whole_failures, whole_queries
 from headway._worker.functions.blocks import block_of
 from headway._worker.functions.failures import failure_of
 from headway._worker.functions.frames import Frame, Link
@@ -48,6 +48,9 @@ class Whole:
         # DuckDB pulls inputs from its own threads.
         self._lock = threading.RLock()
         self._spilled = 0
+        self._memory = max(_MEMORY_MIN, setup.fields["memory_bytes"])
+        #: Of an input, with DuckDB around it.
+        self._misfit: Exception | None = None
         self._operation = ""
         self._options: dict[str, Any] = {}
 
@@ -62,12 +65,18 @@ class Whole:
         except Exception as error:
             if self._outputs.broken:
                 raise
-            fields, pickled = failure_of(error)
+            in_words = whole_failures.in_words(error, self._name, folder, self._memory)
+            fields, pickled = failure_of(self._misfit or in_words)
             with self._lock:
                 self._outputs.give_up()
                 self._link.send("FunctionFailed", {**fields, "begin": 0, "end": 0, "while_making": False}, pickled)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+    @property
+    def _name(self) -> str:
+        """The operation's, as users call it."""
+        return "groupby" if self._operation == "group_map" else self._operation
 
     def _do(self) -> None:
         import pyarrow as pa
@@ -85,7 +94,9 @@ class Whole:
         sql = whole_queries.query(operation, options, self._schemas)
         carried = [
             {
-                field.name: Carried(field.type, field.name in whole_queries.used_columns(operation, options, side))
+                field.name: Carried(
+                    field.name, field.type, field.name in whole_queries.used_columns(operation, options, side)
+                )
                 for field in schema
             }
             for side, schema in enumerate(self._schemas)
@@ -129,7 +140,7 @@ class Whole:
 
     def _connected(self, duckdb: Any) -> Any:
         connection = duckdb.connect(":memory:")
-        memory = max(_MEMORY_MIN, self._fields["memory_bytes"])
+        memory = self._memory
         for name, value in {
             "memory_limit": f"{memory}B",
             "temp_directory": self._fields["folder"],
@@ -181,15 +192,23 @@ class Whole:
             memory = self._inputs[side].memory_of(frame)
             batch = pa.ipc.open_stream(pa.py_buffer(memory)).read_next_batch()
             del memory
-            columns = [
-                carried[name].encoded(column) for name, column in zip(batch.schema.names, batch.columns, strict=True)
-            ]
+            columns = self._encoded(batch, carried)
             columns.append(pa.array(whole_queries.row_keys(self._operation, self._options, row, batch.num_rows)))
             row += batch.num_rows
             names = [*batch.schema.names, whole_queries.ROW]
             del batch
             yield pa.RecordBatch.from_arrays(columns, names=names)
             del columns
+
+    def _encoded(self, batch: Any, carried: dict[str, Carried]) -> list[Any]:
+        """A batch's columns as DuckDB takes them, which words a failure here anew."""
+        try:
+            return [
+                carried[name].encoded(column) for name, column in zip(batch.schema.names, batch.columns, strict=True)
+            ]
+        except Exception as error:
+            self._misfit = error
+            raise
 
     def _watch_spilling(self) -> None:
         size = 0

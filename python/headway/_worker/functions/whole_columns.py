@@ -9,13 +9,15 @@ class Carried:
     """How a column goes through DuckDB.
 
     Args:
+        name: Its name, for errors.
         kind: Its Arrow type.
         used: Whether the operation looks at its values.
     """
 
-    def __init__(self, kind: Any, used: bool) -> None:
+    def __init__(self, name: str, kind: Any, used: bool) -> None:
         import pyarrow as pa
 
+        self.name = name
         self.kind = kind
         self.storage = _storage(kind)
         self._bytes = 0
@@ -26,6 +28,8 @@ class Carried:
                 self._bytes = self.storage.list_size * inner.bit_width // 8
         elif not used and pa.types.is_float16(self.storage):
             self._bytes = 2
+        elif not used and pa.types.is_decimal256(self.storage):
+            self._bytes = 32
         # DuckDB has no durations, and keeps fewer digits of some times.
         self._number = None
         if not used and pa.types.is_temporal(self.storage) and not pa.types.is_interval(self.storage):
@@ -41,10 +45,13 @@ class Carried:
             return column.dictionary_decode()
         if self._number is not None:
             return column.view(self._number)
+        if not self._bytes and pa.types.is_decimal256(column.type):
+            return self._of_38_digits(column)
         if not self._bytes:
             return column.cast(pa.float32()) if pa.types.is_float16(column.type) else column
-        values = column if pa.types.is_float16(column.type) else _all_values(column)
-        if values is not column and column.flatten().null_count:
+        is_list = pa.types.is_fixed_size_list(column.type)
+        values = _all_values(column) if is_list else column
+        if is_list and column.flatten().null_count:
             raise ValueError("a tensor has null elements; allowed: tensors that are null as a whole")
         width = values.type.bit_width // 8
         begin, size = values.offset * width, len(values) * width
@@ -52,6 +59,19 @@ class Carried:
         # The validity may begin within a byte: a copy of it does not.
         valid = column.is_valid().buffers()[1] if column.null_count else None
         return pa.Array.from_buffers(pa.binary(self._bytes), len(column), [valid, data])
+
+    def _of_38_digits(self, column: Any) -> Any:
+        """Decimals as those that DuckDB has."""
+        import pyarrow as pa
+
+        kind = pa.decimal128(38, self.storage.scale)
+        try:
+            return column.cast(kind)
+        except pa.ArrowInvalid:
+            raise ValueError(
+                f"column {self.name!r} is {self.storage} and has values that are no {kind}; allowed where rows are "
+                "sorted, grouped, joined or added up: numbers of 38 digits; cast it to a double or to text"
+            ) from None
 
     def restored(self, column: Any) -> Any:
         """What came out, as the column was."""
@@ -68,7 +88,7 @@ class Carried:
                 filled, valid = column, None
             data = filled.cast(pa.binary(self._bytes)).buffers()
             length = len(column)
-            if pa.types.is_float16(self.storage):
+            if not pa.types.is_fixed_size_list(self.storage):
                 made = pa.Array.from_buffers(self.storage, length, [valid, data[1]])
             else:
                 inner = self.storage

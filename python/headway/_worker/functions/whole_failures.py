@@ -1,0 +1,33 @@
+"""What DuckDB's failures mean for who wrote the data set."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+
+_USED = re.compile(r"failed to offload data block.*?\((\S+ \S+?)/", re.DOTALL)
+_NO_SPACE = "No space left on device"
+
+
+def in_words(error: Exception, operation: str, folder: str, memory: int) -> Exception:
+    """The error to raise in place of one of DuckDB's: a disk that is full is an OSError that says
+    how much was written, where, and what to change. Others are as they are.
+
+    Args:
+        error: What was raised.
+        operation: The user's, such as ``"sort"``.
+        folder: Where DuckDB writes what does not fit into memory.
+        memory: The bytes that it may use.
+    """
+    used = _USED.search(str(error))
+    if not used and _NO_SPACE not in str(error):
+        return error
+    written = f" after {used[1]}" if used else ""
+    place = os.path.dirname(folder)
+    return OSError(
+        errno.ENOSPC,
+        f"{operation}: {place} has no space left{written}. Rows that do not fit into {memory >> 20} MiB of memory are "
+        "written there: set TMPDIR to a folder with more space before the program starts, or give data sets more "
+        "memory (DataContext.get_current().execution_options.resource_limits, object_store_memory)",
+    )
