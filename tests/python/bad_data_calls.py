@@ -102,6 +102,8 @@ def of_memory():
     yield data.from_torch, {"dataset": [], "local_read": 1}, TypeError, "local_read", "1 (int)", BOOL
     yield data.read_sql, {"sql": 3, "connection_factory": print}, TypeError, "sql", "3 (int)", "a query"
     yield data.read_sql, {"sql": "", "connection_factory": 3}, TypeError, "connection_factory", "3 (int)", "a function"
+    query = {"sql": "", "connection_factory": print, "sql_params": "1"}
+    yield data.read_sql, query, TypeError, "sql_params", "'1' (str)", "None, a list of values"
     yield data.range, {"n": -1}, ValueError, "n", "-1", "0 or more"
     yield data.range_tensor, {"n": "3"}, TypeError, "n", "'3' (str)", "0 or more"
     yield data.range_tensor, {"n": 3, "shape": 3}, TypeError, "shape", "3 (int)", "a tuple of lengths"

@@ -321,6 +321,10 @@ class ListNamespace(Namespace[_E]):
         """The values from ``start`` to ``stop``, each ``step``-th of them."""
         return self._call("list_slice", **_cut(start, stop, step))
 
+    def flatten(self) -> _E:
+        """Of a list of lists the values of all of them, in one list."""
+        return self._call("list_join")
+
     def sort(self, order: str = "ascending", null_placement: str = "at_end", *, descending: bool | None = None) -> _E:
         """Its values in ``"ascending"`` or ``"descending"`` order, missing ones ``"at_start"`` or
         ``"at_end"``. ``descending`` is another way to say the order.
@@ -356,6 +360,10 @@ class ArrayNamespace(Namespace[_E]):
         """The value at ``index``, from 0."""
         return self._kernel("list_element", self._of, self._number("index", index))
 
+    def to_list(self) -> _E:
+        """A list with its values, whose length is no part of the type."""
+        return self._call("to_list")
+
 
 class StructNamespace(Namespace[_E]):
     """Fields of structs: ``col("user").struct["name"]``."""
@@ -365,6 +373,12 @@ class StructNamespace(Namespace[_E]):
         return self._call("struct_field", name=check_str("field_name", field_name, "a field's name"))
 
     __getitem__ = field
+
+    def field_by_index(self, index: int) -> _E:
+        """The field with this number, from 0."""
+        if check_int("index", index, "0 or more") < 0:
+            raise ValueError(f"index is {index}; allowed: 0 or more")
+        return self._call("struct_field_by_index", index=index)
 
 
 def _cut(start: int, stop: int | None, step: int) -> dict[str, int]:

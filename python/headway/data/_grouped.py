@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-from headway._values.arguments import check_str, check_texts, refuse
+from headway._values.arguments import check_bool, check_str, check_texts, refuse
 from headway.data import _functions, _own_aggregates, aggregate
 from headway.data._aggregate_functions import EngineFn
 from headway.data._base import DatasetPart
 from headway.data._expression import Expr
-from headway.data._functions import Arguments
+from headway.data._functions import Arguments, Workers
+from headway.data._scheduling import takes_scheduling
 from headway.data.aggregate import AggregateFn
 
 if TYPE_CHECKING:
@@ -43,15 +44,18 @@ class Whole(DatasetPart):
         rows = self._rows(self.groupby(None).aggregate(*aggs))
         return rows[0] if rows else {}
 
-    def unique(self, column: str) -> list[Any]:
+    def unique(self, column: str, ignore_nulls: bool = False) -> list[Any]:
         """The different values of a column, from the least to the greatest.
 
         Args:
             column: The column.
+            ignore_nulls: Whether None is left out.
         """
         check_str("column", column, "a column's name")
+        check_bool("ignore_nulls", ignore_nulls)
         made = self._then("whole", {"operation": "unique", "options": {"columns": [column]}})
-        return [row[column] for row in self._rows(made)]
+        values = [row[column] for row in self._rows(made)]
+        return [each for each in values if each is not None] if ignore_nulls else values
 
     def sum(self, on: str | Sequence[str] | None = None, ignore_nulls: bool = True) -> Any:
         """The sum of a column; of several, a dict.
@@ -157,6 +161,7 @@ class GroupedData(Generic[_D]):
         options = {"keys": self._keys, "aggregates": [each.for_plan() for each in aggs]}
         return self._of._then("whole", {"operation": "aggregate", "options": options})
 
+    @takes_scheduling
     def map_groups(
         self,
         fn: Any,
@@ -166,21 +171,32 @@ class GroupedData(Generic[_D]):
         fn_kwargs: dict[str, Any] | None = None,
         fn_constructor_args: Sequence[Any] | None = None,
         fn_constructor_kwargs: dict[str, Any] | None = None,
+        zero_copy_batch: bool = True,
+        compute: Any = None,
+        num_cpus: float | None = None,
+        num_gpus: float | None = None,
+        memory: float | None = None,
+        concurrency: int | tuple[int, int] | None = None,
     ) -> _D:
-        """Calls a function on each group, as one batch, and takes the rows that it returns.
+        """Calls a function on each group, as one batch, and takes the rows that it returns. All
+        rows are one group of ``groupby(None)``, and must fit into memory then.
 
         Args:
             fn: A function of a batch, or a class whose objects are called.
-            batch_format: As for :meth:`Dataset.map_batches`.
+            batch_format, zero_copy_batch, compute, num_cpus, num_gpus, memory, concurrency: As for
+                :meth:`Dataset.map_batches`.
             fn_args, fn_kwargs: Further arguments of each call.
             fn_constructor_args, fn_constructor_kwargs: Arguments of the class's constructor.
         """
-        if not self._keys:
-            raise ValueError("map_groups() of groupby(None); allowed: groups by at least one column")
+        check_bool("zero_copy_batch", zero_copy_batch)
+        workers = Workers(concurrency, compute, num_cpus, num_gpus, memory).arguments()
         blob = _functions.packed(fn, Arguments(fn_args, fn_kwargs, fn_constructor_args, fn_constructor_kwargs))
         options = {"keys": self._keys, "batch_format": _functions.batch_format(batch_format)}
+        if workers["workers"] is not None:
+            options["workers"] = workers["workers"]
         return self._of._then("whole", {"operation": "group_map", "options": options}, blob=blob)
 
+    @takes_scheduling
     def with_column(self, column_name: str, expr: Expr) -> _D:
         """All rows, ordered by keys, with one more column. A Python function in the expression gets
         whole groups; all else is computed row by row.
@@ -192,8 +208,6 @@ class GroupedData(Generic[_D]):
         check_str("column_name", column_name, "a column's name")
         if not isinstance(expr, Expr):
             refuse("expr", expr, 'an expression such as col("price") * 2')
-        if expr._calls and not self._keys:
-            raise ValueError("with_column() with a function, of groupby(None); allowed: groups by at least one column")
         of = cast("Any", self._of)
         by_keys = of.sort(self._keys) if self._keys and not expr._calls else of
         return cast("_D", by_keys._with_named({column_name: expr}, self._keys))

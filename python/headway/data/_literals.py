@@ -9,13 +9,16 @@ from typing import Any
 
 from headway._values.arguments import refuse
 
-_LITERALS = "None, True, False, a number, text, bytes, a date or a time"
+_LITERALS = "None, True, False, a number, text, bytes, a date, a time or a timedelta"
 
 
 def plain(argument: str, value: Any) -> Any:
     """A value as JSON has it."""
-    if hasattr(value, "item") and getattr(value, "shape", None) == ():  # One of numpy's.
-        value = value.item()
+    if _unit_of_numpy(value):
+        return None if value != value else int(value.view("int64"))
+    value = _of_python(value)
+    if isinstance(value, datetime.timedelta):
+        return value // datetime.timedelta(microseconds=1)
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, bytes):
@@ -29,6 +32,11 @@ def plain(argument: str, value: Any) -> Any:
 
 def type_of(value: Any) -> str | None:
     """The type of a literal whose JSON does not show it."""
+    if unit := _unit_of_numpy(value):
+        return f"{'duration' if value.dtype.kind == 'm' else 'timestamp'}[{unit}]"
+    value = _of_python(value)
+    if isinstance(value, datetime.timedelta):
+        return "duration[us]"
     if isinstance(value, bytes):
         return "binary"
     if isinstance(value, datetime.datetime):
@@ -38,6 +46,20 @@ def type_of(value: Any) -> str | None:
     if isinstance(value, datetime.time):
         return "time64[us]"
     return None
+
+
+def _of_python(value: Any) -> Any:
+    """One of numpy's values as Python's."""
+    return value.item() if hasattr(value, "item") and getattr(value, "shape", None) == () else value
+
+
+def _unit_of_numpy(value: Any) -> str | None:
+    """Of a time or a duration of numpy's in a unit that Arrow has too; None for others."""
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    if kind not in ("m", "M") or getattr(value, "shape", None) != ():
+        return None
+    unit = str(value.dtype).partition("[")[2].rstrip("]")
+    return unit if unit in ("s", "ms", "us", "ns") else None
 
 
 def type_name(given: Any, argument: str = "the type") -> str:

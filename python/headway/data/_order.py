@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from headway._values.arguments import check_bool, check_int, check_number, check_str, check_texts, refuse
 from headway.data._base import DatasetPart
+from headway.data._scheduling import takes_scheduling
 from headway.data._seeds import check_seed
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class MixStoppingCondition(Enum):
 class Order(DatasetPart):
     """The order of rows, and data sets made of several."""
 
+    @takes_scheduling
     def random_shuffle(self, *, seed: int | RandomSeedConfig | None = None) -> Self:
         """Rows in a random order over the whole data set.
 
@@ -103,6 +105,9 @@ class Order(DatasetPart):
         target_num_rows_per_block: int | None = None,
         *,
         shuffle: bool = False,
+        strict: bool = False,
+        keys: str | Sequence[str] | None = None,
+        sort: bool = False,
     ) -> Self:
         """Cuts the data into other pieces; their order stays.
 
@@ -112,7 +117,18 @@ class Order(DatasetPart):
                 are.
             target_num_rows_per_block: Into pieces of so many rows.
             shuffle: Whether rows are shuffled too, as by :meth:`random_shuffle`.
+            strict: Kept for scripts that give it: with ``target_num_rows_per_block`` all pieces but
+                the last one have so many rows.
+            keys: Only None: rows with equal values come together by ``groupby(keys).map_groups``
+                or ``sort(keys)``.
+            sort: As for ``keys``: only False.
         """
+        check_bool("strict", strict)
+        if keys is not None or check_bool("sort", sort):
+            given = f"keys is {keys!r}; allowed: None" if keys is not None else "sort is True; allowed: False"
+            raise ValueError(
+                f"{given}: rows with equal values come together by groupby(keys).map_groups(fn) or sort(keys)"
+            )
         if (num_blocks is None) == (target_num_rows_per_block is None):
             raise ValueError(
                 "repartition() has num_blocks and target_num_rows_per_block, or neither; allowed: one of them"
@@ -167,6 +183,7 @@ class Order(DatasetPart):
             raise ValueError(f"stopping_condition is {condition!r}; allowed: {', '.join(stops)}")
         return self._combined(others, "mix", {"weights": [float(each) for each in given], "stop": stops[condition]})
 
+    @takes_scheduling
     def join(
         self,
         ds: Self,

@@ -13,11 +13,13 @@ from headway.data._dataset import Dataset
 from headway.data._files import FileArguments, PartitionFilter, Partitioning, read
 from headway.data._locations import column_names
 from headway.data._memory import blocks
+from headway.data._scheduling import takes_scheduling
 
 if TYPE_CHECKING:
     import pyarrow.fs
 
 
+@takes_scheduling
 def read_parquet(
     paths: str | Sequence[str],
     *,
@@ -63,6 +65,7 @@ def read_parquet(
     return read("parquet", paths, given, columns=column_names("columns", columns))
 
 
+@takes_scheduling
 def read_csv(
     paths: str | Sequence[str],
     *,
@@ -104,6 +107,7 @@ def read_csv(
     return read("csv", paths, given, **_csv_options.for_plan(read_options, parse_options, convert_options))
 
 
+@takes_scheduling
 def read_json(
     paths: str | Sequence[str],
     *,
@@ -139,6 +143,7 @@ def read_json(
     return read("json", paths, given, lines=check_bool("lines", lines))
 
 
+@takes_scheduling
 def read_text(
     paths: str | Sequence[str],
     *,
@@ -178,6 +183,7 @@ def read_text(
     return read("text", paths, given, encoding=encoding, drop_empty_lines=empty)
 
 
+@takes_scheduling
 def read_avro(
     paths: str | Sequence[str],
     *,
@@ -217,6 +223,7 @@ def read_avro(
     return read("binary", paths, given).map_batches(rows_of, batch_size=1, batch_format="pyarrow")
 
 
+@takes_scheduling
 def read_orc(
     paths: str | Sequence[str],
     *,

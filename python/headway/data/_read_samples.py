@@ -9,11 +9,13 @@ from headway._values.arguments import check_bool, check_int, check_str, check_te
 from headway.data._dataset import Dataset
 from headway.data._files import FileArguments, PartitionFilter, Partitioning, read
 from headway.data._memory import blocks
+from headway.data._scheduling import takes_scheduling
 
 if TYPE_CHECKING:
     import pyarrow.fs
 
 
+@takes_scheduling
 def read_binary_files(
     paths: str | Sequence[str],
     *,
@@ -50,6 +52,7 @@ def read_binary_files(
 _IMAGES = ("png", "jpg", "jpeg", "tif", "tiff", "bmp", "gif")
 
 
+@takes_scheduling
 def read_images(
     paths: str | Sequence[str],
     *,
@@ -101,6 +104,7 @@ def _size(size: Any) -> list[int] | None:
     return lengths
 
 
+@takes_scheduling
 def read_numpy(
     paths: str | Sequence[str],
     *,
@@ -134,6 +138,7 @@ def read_numpy(
     return read("numpy", paths, given)
 
 
+@takes_scheduling
 def read_tfrecords(
     paths: str | Sequence[str],
     *,
@@ -167,6 +172,7 @@ def read_tfrecords(
     return read("tfrecord", paths, given)
 
 
+@takes_scheduling
 def read_webdataset(
     paths: str | Sequence[str],
     *,

@@ -12,6 +12,7 @@ from headway._values.packages import check_installed, needed
 from headway.data._dataset import Dataset
 from headway.data._locations import column_names
 from headway.data._memory import above_0, blocks, cut
+from headway.data._scheduling import takes_scheduling
 from headway.data._sources import of_python
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     Tables = Iterator[pa.Table]
 
 
+@takes_scheduling
 def read_lance(
     uri: str | Sequence[str],
     *,
@@ -87,6 +89,7 @@ def _scan(scanner_options: Mapping[str, Any] | None, **given: Any) -> dict[str, 
     return scan | {name: value for name, value in given.items() if value is not None}
 
 
+@takes_scheduling
 def read_delta(
     path: str,
     version: int | None = None,
@@ -128,6 +131,7 @@ def read_delta(
     return cut(of_python(files, units, None), override_num_blocks)
 
 
+@takes_scheduling
 def read_iceberg(
     *,
     table_identifier: str,

@@ -9,7 +9,9 @@ from headway._values.arguments import check_bool, check_int, check_number, check
 from headway.data import _functions
 from headway.data._base import DatasetPart
 from headway.data._expression import Expr, PythonCall, Unnested, as_expression, name_of
+from headway.data._filter_text import condition
 from headway.data._functions import Arguments, OnRows, Workers
+from headway.data._scheduling import takes_scheduling
 from headway.data._seeds import check_seed, drawn
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ _COLUMNS = "a column's name, or a list of columns' names"
 class Rows(DatasetPart):
     """Transforms of rows, batches and columns."""
 
+    @takes_scheduling
     def map(
         self,
         fn: Any,
@@ -53,6 +56,7 @@ class Rows(DatasetPart):
         workers = Workers(concurrency, compute, num_cpus, num_gpus, memory)
         return self._function("map", fn, given, workers, changes_rows=False)
 
+    @takes_scheduling
     def flat_map(
         self,
         fn: Any,
@@ -77,10 +81,11 @@ class Rows(DatasetPart):
         workers = Workers(concurrency, compute, num_cpus, num_gpus, memory)
         return self._function("flat_map", fn, given, workers, changes_rows=True)
 
+    @takes_scheduling
     def filter(
         self,
         fn: Any = None,
-        expr: Expr | None = None,
+        expr: Expr | str | None = None,
         *,
         compute: Any = None,
         fn_args: Sequence[Any] | None = None,
@@ -96,7 +101,8 @@ class Rows(DatasetPart):
 
         Args:
             fn: A function of one row, a dict.
-            expr: A condition such as ``col("age") > 18``: it runs without Python.
+            expr: A condition such as ``col("age") > 18``, or the same as text, ``"age > 18"``: it
+                runs without Python.
             compute, fn_args, fn_kwargs, fn_constructor_args, fn_constructor_kwargs, num_cpus,
             num_gpus, memory, concurrency: As for :meth:`map`.
         """
@@ -108,12 +114,15 @@ class Rows(DatasetPart):
             given = Arguments(fn_args, fn_kwargs, fn_constructor_args, fn_constructor_kwargs)
             workers = Workers(concurrency, compute, num_cpus, num_gpus, memory)
             return self._function("filter", fn, given, workers, changes_rows=True)
+        if isinstance(expr, str):
+            expr = condition(expr)
         if not isinstance(expr, Expr):
-            refuse("expr", expr, 'an expression such as col("age") > 18')
+            refuse("expr", expr, 'an expression such as col("age") > 18, or text such as "age > 18"')
         with_calls = self._with_python_calls([expr])
         kept = with_calls._then("filter", {"where": expr._node})
         return _without_python_calls(kept, [expr])
 
+    @takes_scheduling
     def map_batches(
         self,
         fn: Any,
@@ -173,6 +182,7 @@ class Rows(DatasetPart):
         named = {"kind": kind, "name": _functions.name_of(fn), **workers.arguments(), **arguments}
         return self._then("function", {name: value for name, value in named.items() if value is not None}, blob=blob)
 
+    @takes_scheduling
     def with_column(self, column_name: str, expr: Expr) -> Self:
         """Adds a column, or replaces one, by an expression.
 
@@ -182,6 +192,7 @@ class Rows(DatasetPart):
         """
         return self.with_columns({check_str("column_name", column_name, "a column's name"): expr})
 
+    @takes_scheduling
     def with_columns(self, exprs: Mapping[str, Expr] | Unnested, *more_exprs: Mapping[str, Expr] | Unnested) -> Self:
         """Adds columns, or replaces some, by expressions over the columns as they were.
 
@@ -209,7 +220,7 @@ class Rows(DatasetPart):
             raise TypeError(f"{unnested} is of {kind}; allowed: an expression that has structs")
         return {field.name: unnested.expression.struct.field(field.name) for field in kind}
 
-    def _with_named(self, exprs: Mapping[str, Expr], keys: Sequence[str] = ()) -> Self:
+    def _with_named(self, exprs: Mapping[str, Expr], keys: Sequence[str] | None = None) -> Self:
         for name, expression in exprs.items():
             check_str("a name in exprs", name, "a column's name")
             if not isinstance(expression, Expr):
@@ -218,6 +229,7 @@ class Rows(DatasetPart):
         columns = [[name, each._node] for name, each in exprs.items()]
         return _without_python_calls(with_calls._then("project", {"columns": columns, "keep": True}), exprs.values())
 
+    @takes_scheduling
     def select_columns(self, cols: Any) -> Self:
         """Only these columns, in this order.
 
@@ -252,6 +264,7 @@ class Rows(DatasetPart):
             return self._made(self._plan)
         return self.with_columns({str(name_of(each)): each for each in expressions})
 
+    @takes_scheduling
     def drop_columns(self, cols: str | Sequence[str]) -> Self:
         """Without these columns.
 
@@ -263,6 +276,7 @@ class Rows(DatasetPart):
             raise ValueError(f"cols is {names}; allowed: each name once")
         return self._then("drop", {"columns": names}) if names else self._made(self._plan)
 
+    @takes_scheduling
     def rename_columns(self, names: Mapping[str, str] | Sequence[str]) -> Self:
         """With other names for columns.
 
@@ -283,6 +297,7 @@ class Rows(DatasetPart):
         columns = [[new, {"column": old}] for old, new in zip(before, after, strict=True)]
         return self._then("project", {"columns": columns, "keep": False})
 
+    @takes_scheduling
     def add_column(self, col: str, fn: Any, *, batch_format: str | None = "pandas") -> Self:
         """Adds a column that a function computes from whole batches. ``with_column`` is the newer
         way.
@@ -319,7 +334,7 @@ class Rows(DatasetPart):
         given = check_seed("seed", seed)
         return self._then("sample", {"fraction": float(fraction), "seed": drawn() if given is None else given})
 
-    def _with_python_calls(self, expressions: Iterable[Expr], keys: Sequence[str] = ()) -> Self:
+    def _with_python_calls(self, expressions: Iterable[Expr], keys: Sequence[str] | None = None) -> Self:
         """This data set with a column for each Python function in expressions. With keys a function
         gets whole groups.
         """
@@ -331,8 +346,10 @@ class Rows(DatasetPart):
             if columns:
                 made = made._then("project", {"columns": columns, "keep": True})
             function = OnRows(call.function, inputs, call.column)
-            if keys:
-                made = cast("Any", made).groupby(keys).map_groups(function, batch_format=call.batch_format)
+            if keys is not None:
+                made = (
+                    cast("Any", made).groupby(list(keys) or None).map_groups(function, batch_format=call.batch_format)
+                )
             else:
                 made = made.map_batches(function, batch_format=call.batch_format, udf_modifying_row_count=False)
             dropped = inputs + [each.column for each in _calls(call.arguments)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from headway._values.arguments import check_bool, check_str, refuse
@@ -10,6 +10,7 @@ from headway.data import _functions
 from headway.data._dataset import Dataset
 from headway.data._functions import Arguments
 from headway.data._plan import Plan
+from headway.data._scheduling import takes_scheduling
 
 #: Items of a map-style data set that a worker reads at once.
 _ITEMS_OF_UNIT = 256
@@ -38,12 +39,14 @@ def from_torch(dataset: Any, local_read: bool = False) -> Dataset:
     return of_python(_Iterated(dataset), 1, None)
 
 
-def read_sql(sql: str, connection_factory: Any) -> Dataset:
+@takes_scheduling
+def read_sql(sql: str, connection_factory: Any, *, sql_params: Any = None) -> Dataset:
     """The rows of a query, over any connection of Python's DB-API.
 
     Args:
         sql: The query.
         connection_factory: Makes the connection, in a function worker.
+        sql_params: Values for the places of the query: a list, or a dict by name.
 
     Example:
         >>> import headway.data, sqlite3
@@ -53,7 +56,11 @@ def read_sql(sql: str, connection_factory: Any) -> Dataset:
     check_str("sql", sql, "a query")
     if not callable(connection_factory):
         refuse("connection_factory", connection_factory, "a function that returns a connection")
-    return of_python(_Query(sql, connection_factory), 1, None)
+    if sql_params is not None and (
+        isinstance(sql_params, (str, bytes)) or not isinstance(sql_params, (Sequence, Mapping))
+    ):
+        refuse("sql_params", sql_params, "None, a list of values, or a dict of them by name")
+    return of_python(_Query(sql, connection_factory, sql_params), 1, None)
 
 
 def of_python(function: Any, units: int, rows: list[int] | None) -> Dataset:
@@ -93,15 +100,16 @@ class _Iterated:
 class _Query:
     """Rows of a query."""
 
-    def __init__(self, sql: str, connection_factory: Any):
+    def __init__(self, sql: str, connection_factory: Any, params: Any):
         self._sql = sql
+        self._params = params
         self._connect = connection_factory
 
     def __call__(self, unit: int) -> Iterator[dict[str, Any]]:
         connection = self._connect()
         try:
             cursor = connection.cursor()
-            cursor.execute(self._sql)
+            cursor.execute(self._sql, *([] if self._params is None else [self._params]))
             names = [column[0] for column in cursor.description]
             while rows := cursor.fetchmany(4096):
                 for row in rows:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, cast
 
-from headway._values.arguments import check_int, check_str, refuse
-from headway.data import _client, _locations
+from headway._values.arguments import check_bool, check_int, check_str, refuse
+from headway.data import _client, _locations, _write_options
 from headway.data._base import DatasetPart
 from headway.data._images import EncodedImage
+from headway.data._scheduling import takes_scheduling
 
 if TYPE_CHECKING:
+    import pyarrow.csv
     import pyarrow.fs
 
 
@@ -37,9 +41,35 @@ class SaveMode(str, Enum):
     ERROR = "error"
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where a write goes, as a user has said it.
+
+    Attributes:
+        path, filesystem, mode, try_create_dir: As for :meth:`Dataset.write_parquet`.
+    """
+
+    path: Any
+    filesystem: Any
+    mode: Any
+    try_create_dir: Any = True
+
+    def location(self) -> str:
+        """For the plan.
+
+        Raises:
+            FileNotFoundError: it is not there, and may not be made.
+        """
+        found = _locations.location("path", self.path, self.filesystem)
+        if not check_bool("try_create_dir", self.try_create_dir) and "://" not in found and not os.path.isdir(found):
+            raise FileNotFoundError(f"path is {self.path!r}, which is not there, and try_create_dir is False")
+        return found
+
+
 class Write(DatasetPart):
     """Data sets written to files."""
 
+    @takes_scheduling
     def write_parquet(
         self,
         path: str,
@@ -48,8 +78,11 @@ class Write(DatasetPart):
         filesystem: pyarrow.fs.FileSystem | None = None,
         min_rows_per_file: int | None = None,
         max_rows_per_file: int | None = None,
+        num_rows_per_file: int | None = None,
+        try_create_dir: bool = True,
         mode: SaveMode | str = SaveMode.APPEND,
         compression: str | None = None,
+        arrow_parquet_args_fn: Callable[[], Mapping[str, Any]] | None = None,
     ) -> None:
         """Writes Parquet files to a folder.
 
@@ -59,13 +92,19 @@ class Write(DatasetPart):
             filesystem: A local ``pyarrow.fs`` filesystem; other storage is named by a URL.
             min_rows_per_file: Rows of a file at least, but for the last.
             max_rows_per_file: Rows of a file at most.
+            num_rows_per_file: The older name of ``min_rows_per_file``.
+            try_create_dir: Whether the folder may be missing, and is made then.
             mode: What to do where there are files already.
             compression: Such as ``"zstd"``; default: ``"snappy"``.
+            arrow_parquet_args_fn: Another way to say it: returns a dict with ``"compression"``.
         """
         columns = _locations.column_names("partition_cols", partition_cols)
-        options = {"partition_cols": columns, "compression": compression}
-        self._write("parquet", path, filesystem, mode, min_rows_per_file, max_rows_per_file, options)
+        more = _write_options.of_function("arrow_parquet_args_fn", arrow_parquet_args_fn, ("compression",))
+        options = {"partition_cols": columns, "compression": compression, **more}
+        rows = (min_rows_per_file, max_rows_per_file, num_rows_per_file)
+        self._write("parquet", Place(path, filesystem, mode, try_create_dir), rows, options)
 
+    @takes_scheduling
     def write_csv(
         self,
         path: str,
@@ -73,16 +112,26 @@ class Write(DatasetPart):
         filesystem: pyarrow.fs.FileSystem | None = None,
         min_rows_per_file: int | None = None,
         max_rows_per_file: int | None = None,
+        num_rows_per_file: int | None = None,
+        try_create_dir: bool = True,
         mode: SaveMode | str = SaveMode.APPEND,
+        write_options: pyarrow.csv.WriteOptions | None = None,
+        arrow_csv_args_fn: Callable[[], Mapping[str, Any]] | None = None,
     ) -> None:
         """Writes CSV files, each with the columns' names, to a folder.
 
         Args:
-            path, filesystem, min_rows_per_file, max_rows_per_file, mode: As for
-            :meth:`write_parquet`.
+            path, filesystem, min_rows_per_file, max_rows_per_file, num_rows_per_file,
+            try_create_dir, mode: As for :meth:`write_parquet`.
+            write_options: ``pyarrow.csv.WriteOptions``: header, delimiter, quotes.
+            arrow_csv_args_fn: Another way to say it: returns a dict with ``"write_options"``.
         """
-        self._write("csv", path, filesystem, mode, min_rows_per_file, max_rows_per_file, {})
+        more = _write_options.of_function("arrow_csv_args_fn", arrow_csv_args_fn, ("write_options",))
+        given = more.get("write_options", write_options)
+        rows = (min_rows_per_file, max_rows_per_file, num_rows_per_file)
+        self._write("csv", Place(path, filesystem, mode, try_create_dir), rows, _write_options.of_csv(given))
 
+    @takes_scheduling
     def write_json(
         self,
         path: str,
@@ -90,16 +139,28 @@ class Write(DatasetPart):
         filesystem: pyarrow.fs.FileSystem | None = None,
         min_rows_per_file: int | None = None,
         max_rows_per_file: int | None = None,
+        num_rows_per_file: int | None = None,
+        try_create_dir: bool = True,
         mode: SaveMode | str = SaveMode.APPEND,
+        pandas_json_args_fn: Callable[[], Mapping[str, Any]] | None = None,
+        orient: str = "records",
+        lines: bool = True,
     ) -> None:
         """Writes files with a JSON object a line to a folder.
 
         Args:
-            path, filesystem, min_rows_per_file, max_rows_per_file, mode: As for
-            :meth:`write_parquet`.
+            path, filesystem, min_rows_per_file, max_rows_per_file, num_rows_per_file,
+            try_create_dir, mode: As for :meth:`write_parquet`.
+            pandas_json_args_fn: Another way to say ``orient`` and ``lines``.
+            orient: Only ``"records"``: a row is an object.
+            lines: Only True: an object a line.
         """
-        self._write("json", path, filesystem, mode, min_rows_per_file, max_rows_per_file, {})
+        more = _write_options.of_function("pandas_json_args_fn", pandas_json_args_fn, ("orient", "lines"))
+        _write_options.check_json(more.get("orient", orient), more.get("lines", lines))
+        rows = (min_rows_per_file, max_rows_per_file, num_rows_per_file)
+        self._write("json", Place(path, filesystem, mode, try_create_dir), rows, {})
 
+    @takes_scheduling
     def write_orc(
         self,
         path: str,
@@ -107,16 +168,20 @@ class Write(DatasetPart):
         filesystem: pyarrow.fs.FileSystem | None = None,
         min_rows_per_file: int | None = None,
         max_rows_per_file: int | None = None,
+        num_rows_per_file: int | None = None,
+        try_create_dir: bool = True,
         mode: SaveMode | str = SaveMode.APPEND,
     ) -> None:
         """Writes ORC files to a folder.
 
         Args:
-            path, filesystem, min_rows_per_file, max_rows_per_file, mode: As for
-            :meth:`write_parquet`.
+            path, filesystem, min_rows_per_file, max_rows_per_file, num_rows_per_file,
+            try_create_dir, mode: As for :meth:`write_parquet`.
         """
-        self._write("orc", path, filesystem, mode, min_rows_per_file, max_rows_per_file, {})
+        rows = (min_rows_per_file, max_rows_per_file, num_rows_per_file)
+        self._write("orc", Place(path, filesystem, mode, try_create_dir), rows, {})
 
+    @takes_scheduling
     def write_numpy(
         self,
         path: str,
@@ -125,18 +190,22 @@ class Write(DatasetPart):
         filesystem: pyarrow.fs.FileSystem | None = None,
         min_rows_per_file: int | None = None,
         max_rows_per_file: int | None = None,
+        num_rows_per_file: int | None = None,
+        try_create_dir: bool = True,
         mode: SaveMode | str = SaveMode.APPEND,
     ) -> None:
         """Writes a column as ``.npy`` files to a folder.
 
         Args:
-            path, filesystem, min_rows_per_file, max_rows_per_file, mode: As for
-                :meth:`write_parquet`.
+            path, filesystem, min_rows_per_file, max_rows_per_file, num_rows_per_file,
+            try_create_dir, mode: As for :meth:`write_parquet`.
             column: The column.
         """
         options = {"column": check_str("column", column, "a column's name")}
-        self._write("numpy", path, filesystem, mode, min_rows_per_file, max_rows_per_file, options)
+        rows = (min_rows_per_file, max_rows_per_file, num_rows_per_file)
+        self._write("numpy", Place(path, filesystem, mode, try_create_dir), rows, options)
 
+    @takes_scheduling
     def write_tfrecords(
         self,
         path: str,
@@ -144,16 +213,20 @@ class Write(DatasetPart):
         filesystem: pyarrow.fs.FileSystem | None = None,
         min_rows_per_file: int | None = None,
         max_rows_per_file: int | None = None,
+        num_rows_per_file: int | None = None,
+        try_create_dir: bool = True,
         mode: SaveMode | str = SaveMode.APPEND,
     ) -> None:
         """Writes TFRecord files of examples to a folder.
 
         Args:
-            path, filesystem, min_rows_per_file, max_rows_per_file, mode: As for
-            :meth:`write_parquet`.
+            path, filesystem, min_rows_per_file, max_rows_per_file, num_rows_per_file,
+            try_create_dir, mode: As for :meth:`write_parquet`.
         """
-        self._write("tfrecord", path, filesystem, mode, min_rows_per_file, max_rows_per_file, {})
+        rows = (min_rows_per_file, max_rows_per_file, num_rows_per_file)
+        self._write("tfrecord", Place(path, filesystem, mode, try_create_dir), rows, {})
 
+    @takes_scheduling
     def write_webdataset(
         self,
         path: str,
@@ -161,16 +234,20 @@ class Write(DatasetPart):
         filesystem: pyarrow.fs.FileSystem | None = None,
         min_rows_per_file: int | None = None,
         max_rows_per_file: int | None = None,
+        num_rows_per_file: int | None = None,
+        try_create_dir: bool = True,
         mode: SaveMode | str = SaveMode.APPEND,
     ) -> None:
         """Writes tar files in the form of WebDataset to a folder.
 
         Args:
-            path, filesystem, min_rows_per_file, max_rows_per_file, mode: As for
-            :meth:`write_parquet`.
+            path, filesystem, min_rows_per_file, max_rows_per_file, num_rows_per_file,
+            try_create_dir, mode: As for :meth:`write_parquet`.
         """
-        self._write("webdataset", path, filesystem, mode, min_rows_per_file, max_rows_per_file, {})
+        rows = (min_rows_per_file, max_rows_per_file, num_rows_per_file)
+        self._write("webdataset", Place(path, filesystem, mode, try_create_dir), rows, {})
 
+    @takes_scheduling
     def write_images(
         self,
         path: str,
@@ -178,12 +255,13 @@ class Write(DatasetPart):
         file_format: str = "png",
         *,
         filesystem: pyarrow.fs.FileSystem | None = None,
+        try_create_dir: bool = True,
         mode: SaveMode | str = SaveMode.APPEND,
     ) -> None:
         """Writes each row's image as a file to a folder. Function workers encode, with Pillow.
 
         Args:
-            path, filesystem, mode: As for :meth:`write_parquet`.
+            path, filesystem, try_create_dir, mode: As for :meth:`write_parquet`.
             column: The column of arrays: height, width and colours, or height and width.
             file_format: One that Pillow writes, such as ``"png"`` or ``"jpeg"``.
 
@@ -192,21 +270,25 @@ class Write(DatasetPart):
         """
         encode = EncodedImage(check_str("column", column, "a column's name"), file_format)
         images = cast("Any", self).select_columns([column]).map(encode)
-        images._write("bytes", path, filesystem, mode, None, 1, {"column": "bytes", "extension": encode.extension})
+        options = {"column": "bytes", "extension": encode.extension}
+        images._write("bytes", Place(path, filesystem, mode, try_create_dir), (None, 1, None), options)
 
-    def _write(
-        self, kind: str, path: Any, filesystem: Any, mode: Any, least: Any, most: Any, options: dict[str, Any]
-    ) -> None:
-        for name, rows in (("min_rows_per_file", least), ("max_rows_per_file", most)):
-            if rows is not None and check_int(name, rows, "None or an integer above 0") < 1:
-                raise ValueError(f"{name} is {rows}; allowed: None or an integer above 0")
+    def _write(self, kind: str, place: Place, rows: tuple[Any, Any, Any], options: dict[str, Any]) -> None:
+        least, most, number = rows
+        named = {"min_rows_per_file": least, "max_rows_per_file": most, "num_rows_per_file": number}
+        for name, each in named.items():
+            if each is not None and check_int(name, each, "None or an integer above 0") < 1:
+                raise ValueError(f"{name} is {each}; allowed: None or an integer above 0")
+        if least is not None and number is not None:
+            raise ValueError("num_rows_per_file is given beside min_rows_per_file; allowed: one of them")
+        least = number if least is None else least
         if least is not None and most is not None and least > most:
             raise ValueError(f"min_rows_per_file is {least}; allowed: at most max_rows_per_file, which is {most}")
         given = {**options, "min_rows_per_file": least, "max_rows_per_file": most}
         arguments = {
             "format": kind,
-            "path": _locations.location("path", path, filesystem),
-            "mode": save_mode(mode),
+            "path": place.location(),
+            "mode": save_mode(place.mode),
             "options": {name: value for name, value in given.items() if value is not None},
         }
         _client.run(self._plan.then("write", arguments), self.context, self._plan)

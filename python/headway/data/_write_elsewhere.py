@@ -12,6 +12,7 @@ from headway._values.packages import needed
 from headway.data import _client
 from headway.data._consume import Consume
 from headway.data._locations import column_names
+from headway.data._scheduling import takes_scheduling
 from headway.data._write import SaveMode, save_mode
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ _ROWS_AT_ONCE = 1024
 class WriteElsewhere(Consume):
     """Data sets written to data bases and to tables of Lance and Delta Lake."""
 
+    @takes_scheduling
     def write_sql(self, sql: str, connection_factory: Any) -> None:
         """Writes rows over any connection of Python's DB-API, in this process and in one
         transaction: a data base that has transactions gets all rows or none.
@@ -52,6 +54,7 @@ class WriteElsewhere(Consume):
                     connection.rollback()
                 raise
 
+    @takes_scheduling
     def write_lance(
         self,
         path: str,
@@ -90,6 +93,7 @@ class WriteElsewhere(Consume):
             storage_options=_options(storage_options),
         )
 
+    @takes_scheduling
     def write_delta(
         self,
         path: str,

@@ -50,7 +50,7 @@ DatumResult lists_like(const arrow::Array& like, std::vector<std::int32_t> offse
 
 DatumResult no_lists(const std::shared_ptr<arrow::DataType>& value_type) {
   ARROW_ASSIGN_OR_RAISE(auto array, arrow::MakeEmptyArray(arrow::list(value_type)));
-  return arrow::Datum(std::move(array));
+  return arrow::Datum(array);
 }
 
 }  // namespace
@@ -84,6 +84,11 @@ DatumResult list_sort(const arrow::Datum& value, bool descending, bool nulls_las
   const arrow::Int32Array chosen(static_cast<std::int64_t>(places.size()), buffer_of(places));
   ARROW_ASSIGN_OR_RAISE(const auto taken, cp::Take(*values, chosen, cp::TakeOptions::NoBoundsCheck(), &context));
   return lists_like(*lists, std::move(offsets), taken);
+}
+
+DatumResult as_list(const arrow::Datum& value) {
+  ARROW_ASSIGN_OR_RAISE(auto lists, lists_of(value));
+  return arrow::Datum(std::move(lists));
 }
 
 DatumResult list_join(const arrow::Datum& value) {

@@ -11,6 +11,9 @@ namespace headway::flow {
 arrow::Result<arrow::Datum> list_sort(const arrow::Datum& lists, bool descending, bool nulls_last,
                                       arrow::MemoryPool* pool);
 
+/// As lists whose length is no part of the type.
+arrow::Result<arrow::Datum> as_list(const arrow::Datum& lists);
+
 /// A list of lists becomes a list of their values; a null inner list adds none.
 arrow::Result<arrow::Datum> list_join(const arrow::Datum& lists);
 

@@ -144,6 +144,25 @@ Made make_list_sort(const json::object& options) {
   };
 }
 
+/// A field by its number.
+Made make_field(const json::object& options) {
+  const json::value* value = option(options, "index");
+  if (value == nullptr || !value->is_int64() || value->get_int64() < 0) {
+    return arrow::Status::Invalid("struct_field_by_index needs the option index, 0 or more");
+  }
+  return [index = value->get_int64()](const Arguments& args, const CallPlace& place) -> DatumResult {
+    const auto type = args[0].type();
+    if (type->id() != arrow::Type::STRUCT)
+      return arrow::Status::TypeError("structs are needed, found ", type->ToString());
+    if (index >= type->num_fields()) {
+      return arrow::Status::Invalid("there is no field ", index, "; the struct has ", type->num_fields(), " fields");
+    }
+    const cp::StructFieldOptions field({static_cast<int>(index)});
+    cp::ExecContext context(place.pool);
+    return cp::CallFunction("struct_field", args, &field, &context);
+  };
+}
+
 Made make_random(const json::object& options) {
   const json::value* value = option(options, "seed");
   std::optional<std::uint64_t> seed;
@@ -177,6 +196,8 @@ const std::map<std::string, Known, std::less<>>& known_functions() {
       {"not_in", {1, {"values", "type", "skip_nulls"}, [](const auto& o) { return make_lookup(o, false); }}},
       {"list_sort", {1, {"descending", "nulls_last"}, make_list_sort}},
       {"list_join", plain(1, [](const Arguments& args, const CallPlace&) { return list_join(args[0]); })},
+      {"to_list", plain(1, [](const Arguments& args, const CallPlace&) { return as_list(args[0]); })},
+      {"struct_field_by_index", {1, {"index"}, make_field}},
       {"map_keys", plain(1, [](const Arguments& args, const CallPlace&) { return map_part(args[0], 0); })},
       {"map_values", plain(1, [](const Arguments& args, const CallPlace&) { return map_part(args[0], 1); })},
       {"random", {0, {"seed"}, make_random}},

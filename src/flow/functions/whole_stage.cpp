@@ -168,6 +168,12 @@ FunctionSpec group_function(const data::WholeNode& node, const std::vector<std::
   if (const auto* format = node.options.if_contains("batch_format"); format && format->is_string()) {
     call.batch_format = text_of(*format);
   }
+  const auto* workers = node.options.if_contains("workers");
+  if (workers != nullptr && workers->is_array() && !workers->get_array().empty()) {
+    const auto count = [](const Json& number) { return static_cast<int>(number.is_int64() ? number.get_int64() : 0); };
+    spec.workers_min = std::max(1, count(workers->get_array().front()));
+    spec.workers_max = count(workers->get_array().back());
+  }
   if (const auto* keys = node.options.if_contains("keys"); keys && keys->is_array()) {
     for (const Json& key : keys->get_array()) {
       if (key.is_string()) call.keys.push_back(text_of(key));

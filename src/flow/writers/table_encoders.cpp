@@ -127,7 +127,8 @@ class CsvEncoder : public FileEncoder {
 
 class CsvWriting : public FileWriting {
  public:
-  explicit CsvWriting(arrow::MemoryPool* pool) : pool_(pool) {}
+  /// `options`: all but the memory.
+  CsvWriting(const arrow::csv::WriteOptions& options, arrow::MemoryPool* pool) : options_(options), pool_(pool) {}
   const char* extension() const override { return ".csv"; }
   bool shows_columns() const override { return true; }
 
@@ -139,13 +140,14 @@ class CsvWriting : public FileWriting {
                                     field->type()->ToString(), "; drop it, or write Parquet");
     }
     ARROW_ASSIGN_OR_RAISE(const OutputFile out, arrow::io::FileOutputStream::Open(path));
-    arrow::csv::WriteOptions options = arrow::csv::WriteOptions::Defaults();
+    arrow::csv::WriteOptions options = options_;
     options.io_context = arrow::io::IOContext(pool_);
     ARROW_ASSIGN_OR_RAISE(auto writer, arrow::csv::MakeCSVWriter(out, schema, options));
     return std::make_unique<CsvEncoder>(out, std::move(writer));
   }
 
  private:
+  arrow::csv::WriteOptions options_;
   arrow::MemoryPool* pool_;
 };
 
@@ -188,8 +190,20 @@ WritingResult parquet_writing(const data::WriteNode& node, arrow::MemoryPool* po
   return std::make_unique<ParquetWriting>(*compression, pool);
 }
 
-WritingResult csv_writing(const data::WriteNode&, arrow::MemoryPool* pool) {
-  return std::make_unique<CsvWriting>(pool);
+WritingResult csv_writing(const data::WriteNode& node, arrow::MemoryPool* pool) {
+  const OptionView options(node.options, node.format);
+  arrow::csv::WriteOptions written = arrow::csv::WriteOptions::Defaults();
+  ARROW_ASSIGN_OR_RAISE(written.include_header, options.flag("header", true));
+  ARROW_ASSIGN_OR_RAISE(written.delimiter, options.character("delimiter", ','));
+  ARROW_ASSIGN_OR_RAISE(const std::string quoting, options.text("quoting", "needed"));
+  if (quoting == "all_valid") {
+    written.quoting_style = arrow::csv::QuotingStyle::AllValid;
+  } else if (quoting == "none") {
+    written.quoting_style = arrow::csv::QuotingStyle::None;
+  } else if (quoting != "needed") {
+    return options.misfit("quoting", "needed, all_valid or none");
+  }
+  return std::make_unique<CsvWriting>(written, pool);
 }
 
 WritingResult orc_writing(const data::WriteNode&, arrow::MemoryPool*) { return std::make_unique<OrcWriting>(); }

@@ -52,7 +52,8 @@ BOOST_AUTO_TEST_SUITE(front_decides_suite)
 BOOST_AUTO_TEST_CASE(trials_that_wait_for_slots_have_the_order_in_which_they_were_chosen) {
   Front front(3, std::nullopt);
   const auto questions = [&] {
-    return std::ranges::count_if(front.commands, [](const TuneCommand& each) { return std::holds_alternative<AskTrial>(each); });
+    return std::ranges::count_if(front.commands,
+                                 [](const TuneCommand& each) { return std::holds_alternative<AskTrial>(each); });
   };
   BOOST_TEST(questions() == 1);
   front.handle(TrialChosen{2});

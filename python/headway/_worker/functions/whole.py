@@ -125,18 +125,30 @@ class Whole:
 
         held: list[Any] = []
         for table in tables:
+            if not keys:  # All rows are one group.
+                held.append(table)
+                self._check_group(held, keys)
+                continue
             waiting = pa.concat_tables([*held, table]).combine_chunks()
-            begin, end = groups.runs(block_of(waiting), keys)[-1]
+            begin, _ = groups.runs(block_of(waiting), keys)[-1]
             if begin > 0:
                 yield waiting.slice(0, begin)
             held = [waiting.slice(begin)]
-            if held[0].nbytes > self._fields["memory_bytes"] > 0:
-                shown = ", ".join(f"{key}={held[0].column(key)[0].as_py()!r}" for key in keys)
-                raise MemoryError(
-                    f"the group {shown} has more than {end - begin} rows and {held[0].nbytes} bytes, and a group must "
-                    f"fit into the {self._fields['memory_bytes']} bytes that are there for groups"
-                )
-        yield from held
+            self._check_group(held, keys)
+        if held:
+            yield pa.concat_tables(held).combine_chunks()
+
+    def _check_group(self, held: list[Any], keys: list[str]) -> None:
+        """Raises MemoryError for a group that is too large."""
+        size = sum(each.nbytes for each in held)
+        if size <= self._fields["memory_bytes"] or self._fields["memory_bytes"] <= 0:
+            return
+        shown = ", ".join(f"{key}={held[0].column(key)[0].as_py()!r}" for key in keys)
+        rows = sum(each.num_rows for each in held)
+        raise MemoryError(
+            f"the group {shown or 'of all rows'} has more than {rows} rows and {size} bytes, and a group must "
+            f"fit into the {self._fields['memory_bytes']} bytes that are there for groups"
+        )
 
     def _connected(self, duckdb: Any) -> Any:
         connection = duckdb.connect(":memory:")
