@@ -10,6 +10,7 @@ import threading
 
 import object_store
 import pytest
+import storage_servers
 
 BUSY = b"HTTP/1.1 503 Slow Down\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
@@ -68,6 +69,32 @@ def test_urls_are_written_and_read(store):
         """
     )
     assert output.split() == ["1000", "499500", "4"]
+
+
+@pytest.mark.heavy
+def test_google_cloud_storage_is_written_and_read():
+    with storage_servers.gs() as google:
+        port = google.url().rpartition("%3A")[2]
+        output = object_store.run(
+            f"""
+            import headway.data
+            from pyarrow import fs
+            url = "{google.url("numbers")}"
+            headway.data.range(1000).write_parquet(url, max_rows_per_file=300)
+            rows = headway.data.read_parquet(url)
+            print(rows.count(), rows.sum("id"), len(rows.input_files()))
+            store = fs.GcsFileSystem(anonymous=True, scheme="http", endpoint_override="127.0.0.1:{port}")
+            print(headway.data.read_parquet("runs/numbers", filesystem=store).sum("id"))
+            headway.data.range(2).write_csv(url, mode="overwrite")
+            print(headway.data.read_csv(url).count())
+            try:
+                headway.data.read_csv("{google.url("nothing.csv")}").count()
+            except FileNotFoundError as error:
+                print("nothing" in str(error))
+            """,
+            **google.env,
+        )
+    assert output.split() == ["1000", "499500", "4", "499500", "2", "True"]
 
 
 def test_reads_that_fail_are_tried_again(store):

@@ -183,18 +183,15 @@ def from_huggingface(
         raise TypeError(f"dataset is a dict of data sets; allowed: one of them: dataset[name], name one of {names}")
     if type(dataset).__module__.partition(".")[0] != "datasets":
         refuse("dataset", dataset, "a datasets.Dataset or datasets.IterableDataset")
-    if not hasattr(dataset, "__len__"):
-        return cut(kept_tables(_tables(iter(dataset))), pieces)
-    arrow = dataset.with_format("arrow")
-    begins = iter(_begins(len(dataset)))
-    return cut(kept_tables(arrow[begin : begin + _ROWS_AT_ONCE] for begin in begins), pieces)
+    return cut(kept_tables(_of_huggingface(dataset)), pieces)
 
 
 def from_tf(dataset: Any) -> MaterializedDataset:
     """A data set of a ``tf.data.Dataset``, which is read to its end now.
 
     Args:
-        dataset: Its elements are dicts, or values, which are in the column ``item``.
+        dataset: Its elements are dicts, or tuples, whose parts are the columns ``item_0``, ``item_1``
+            and so on, or values, which are in the column ``item``.
 
     Example:
         >>> import headway.data
@@ -204,13 +201,34 @@ def from_tf(dataset: Any) -> MaterializedDataset:
     """
     if not hasattr(dataset, "as_numpy_iterator"):
         refuse("dataset", dataset, "a tf.data.Dataset")
-    return kept_tables(_tables(dataset.as_numpy_iterator()))
+    return kept_tables(_tables(map(_parts, dataset.as_numpy_iterator())))
 
 
-def _begins(rows: int) -> list[int]:
+def _parts(element: Any) -> Any:
+    """A tuple's parts by name."""
+    if not isinstance(element, tuple):
+        return element
+    return {f"item_{index}": part for index, part in enumerate(element)}
+
+
+def _of_huggingface(dataset: Any) -> Iterator[pa.Table]:
+    """Its rows as they are stored; as they come out where a function makes them of those."""
     import builtins
 
-    return list(builtins.range(0, rows, _ROWS_AT_ONCE))
+    rows = len(dataset) if hasattr(dataset, "__len__") else None
+    if rows is None or dataset.format["type"] == "custom":
+        # Files such as images stay as they are in streams, too.
+        as_stored = dataset.decode(False) if rows is None and dataset.features is not None else dataset
+        tables = _tables(iter(as_stored))
+    else:
+        stored = dataset.with_format("arrow")
+        tables = (stored[begin : begin + _ROWS_AT_ONCE] for begin in builtins.range(0, rows, _ROWS_AT_ONCE))
+    first = next(tables, None)
+    if first is not None:
+        yield first
+        yield from tables
+    elif dataset.features is not None:
+        yield dataset.features.arrow_schema.empty_table()
 
 
 def table_of_frame(frame: Any) -> pa.Table:

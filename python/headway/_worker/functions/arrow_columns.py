@@ -37,6 +37,7 @@ def arrow_column(name: str, values: Any, *, all_rows: bool = False) -> Any:
         if values.dtype != object:
             return pa.array(values, from_pandas=True)
         values = values.to_numpy()
+    values = _of_known_floats(values)
     if isinstance(values, np.ndarray) and values.dtype != object:
         return _from_numpy(name, values)
     listed = [_plain(value) for value in values]
@@ -109,7 +110,18 @@ def _from_tensors(name: str, values: list[Any], all_rows: bool) -> Any:
 
 
 def _array(value: Any) -> Any:
-    return value.detach().cpu().numpy() if hasattr(value, "detach") else value
+    return array_of_tensor(value) if hasattr(value, "detach") else _of_known_floats(value)
+
+
+def array_of_tensor(value: Any) -> Any:
+    """A tensor of PyTorch's as an array."""
+    held = value.detach().cpu()
+    return (held.float() if str(held.dtype) == "torch.bfloat16" else held).numpy()
+
+
+def _of_known_floats(value: Any) -> Any:
+    """An array of bfloat16, which Arrow does not have, as float32."""
+    return value.astype(np.float32) if getattr(getattr(value, "dtype", None), "name", "") == "bfloat16" else value
 
 
 def _shown(value: Any) -> str:

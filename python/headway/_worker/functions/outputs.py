@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from headway._worker.functions.arrow_columns import arrow_column, type_name, variable_tensors
+from headway._worker.functions.arrow_columns import array_of_tensor, arrow_column, type_name, variable_tensors
 from headway._worker.functions.slots import ARROW_TYPES
 
 
@@ -81,7 +81,7 @@ def _values(name: str, values: Any) -> Any:
     elif type(values).__module__.partition(".")[0] in ("pyarrow", "pandas"):
         return values.to_numpy() if _is_plain_series(values) else values
     elif hasattr(values, "detach"):
-        array = values.detach().cpu().numpy()
+        array = array_of_tensor(values)
     elif hasattr(values, "__array__"):
         array = np.asarray(values)
     else:
