@@ -5,6 +5,11 @@ milliseconds.
 itself; :func:`init` is there to say what of the machine may be used, or to start early.
 """
 
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
 try:
     from headway._core import version as __version__
 except ModuleNotFoundError as missing:
@@ -45,3 +50,13 @@ __all__ = [
 offer(globals(), __all__)
 # Older and longer names of modules can be imported.
 TABLE_FINDER.install()
+
+_MODULES = ("data", "train", "tune")
+"""Those that ``import headway`` alone gives."""
+
+
+def __getattr__(name: str) -> Any:
+    """A module is imported when it is first used."""
+    if name in _MODULES:
+        return importlib.import_module(f"headway.{name}")
+    raise AttributeError(f"module 'headway' has no attribute {name!r}")

@@ -110,3 +110,10 @@ assert abs(restored.transform_batch({"a": [9.5], "b": [19.0]})["a"][0]) < 1e-9
 def test_a_script_runs_unchanged(script, tmp_path, code):
     status, output = script.run(f"import headway\nheadway.as_ray()\n{LOOP}\n{code}", HEADWAY_STORAGE=str(tmp_path))
     assert status == 0, output
+
+
+def test_modules_need_no_import_of_their_own(script):
+    code = "print(headway.data.range(3).count(), headway.train.ScalingConfig(), headway.tune.uniform)\nheadway.nothing"
+    status, output = script.run(f"import headway\n{code}")
+    assert (status, output.split()[0]) == (1, "3"), output
+    assert "AttributeError: module 'headway' has no attribute 'nothing'" in output

@@ -275,3 +275,14 @@ def test_materialize_says_how_many_bytes_lie_where(monkeypatch, tmp_path, capfd)
     assert len(lines) == 2  # From 64 MiB on, and when that has doubled.
     assert all(str(tmp_path) in line and "MiB are in" in line for line in lines)
     assert (small.count(), large.count()) == (1000, 18_000_000)
+
+
+@pytest.mark.parametrize("size", [None, 4])
+def test_lists_of_one_length_are_arrays_in_batches_and_lists_in_rows(size):
+    values = pyarrow.array([float(number) for number in range(20)], pyarrow.float32())
+    table = pyarrow.table({"x": pyarrow.FixedSizeListArray.from_arrays(values, 2), "id": list(range(10))})
+    rows = data.from_arrow(table)
+    sums = rows.map_batches(lambda batch: {"sum": batch["x"].sum(axis=1)}, batch_size=size)
+    assert [row["sum"] for row in sums.take_all()] == [4 * number + 1 for number in range(10)]
+    assert rows.map(lambda row: {"kind": type(row["x"]).__name__}).take(1) == [{"kind": "list"}]
+    assert rows.filter(lambda row: row["id"] > 8).to_arrow() == table.slice(9)

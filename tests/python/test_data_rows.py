@@ -237,6 +237,17 @@ def test_data_sets_are_cut():
     assert ids(test) != [7, 8, 9]
 
 
+def test_no_part_of_a_split_is_empty_unsaid():
+    for rows, part, expected in ((569, 0.2, (455, 114)), (3, 0.2, (2, 1)), (10, 0.3, (7, 3)), (10, 0.01, (9, 1))):
+        train, test = data.range(rows).train_test_split(part)
+        assert (len(train), len(test)) == expected  # Ray's numbers.
+    with pytest.raises(ValueError, match=r"test_size is 0\.2 of 1 rows; allowed: fewer than all rows"):
+        data.range(1).train_test_split(0.2)
+    with pytest.raises(ValueError, match=r"proportions is \[0\.1, 0\.2\] of 5 rows; allowed: at least one row in each"):
+        data.range(5).split_proportionately([0.1, 0.2])
+    assert [len(part) for part in data.range(10).split_proportionately([0.1, 0.7])] == [1, 7, 2]
+
+
 def test_each_class_has_its_part_in_a_stratified_split():
     rows = data.from_items([{"id": number, "kind": "ab"[number % 5 == 0]} for number in range(50)])
     _, test = rows.train_test_split(0.2, stratify="kind")

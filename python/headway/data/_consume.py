@@ -332,7 +332,8 @@ class Consume(ToTensorflow, DatasetPart):
         return True  # Without it len() is asked.
 
     def __len__(self) -> int:
-        raise AttributeError("a data set has no len(); use count(), which may have to read it")
+        """As :meth:`count`, which may have to read the rows."""
+        return self.count()
 
     def __iter__(self) -> Iterator[Any]:
         raise TypeError("a data set is not iterated by itself; use iter_rows() or iter_batches()")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 from headway._values.arguments import check_bool, check_int, check_number, check_str, refuse
@@ -75,7 +76,11 @@ class Splits(Consume, DatasetPart):
             raise ValueError(f"proportions is {list(proportions)}; allowed: numbers above 0 whose sum is below 1")
         whole = self.materialize()
         rows = whole.count()
-        ends = [int(rows * sum(parts[: index + 1])) for index in range(len(parts))]
+        ends = [_rows_of(rows, sum(parts[: index + 1])) for index in range(len(parts))]
+        if min(end - begin for begin, end in pairwise([0, *ends, rows])) == 0:
+            raise ValueError(
+                f"proportions is {list(proportions)} of {rows} rows; allowed: at least one row in each part"
+            )
         return whole._cut(ends)
 
     def split(self, n: int, *, equal: bool = False, locality_hints: Sequence[Any] | None = None) -> list[Self]:
@@ -123,11 +128,13 @@ class Splits(Consume, DatasetPart):
             source = self._then("shuffle", {"kind": "exact", "seed": seed, "reseed": False})
         whole = source.materialize()
         rows = whole.count()
-        tested = int(number) if not isinstance(test_size, float) else int(rows * number)
+        # As Ray: the rows to train with are rounded down, so even few rows leave some for the test.
+        tested = int(number) if not isinstance(test_size, float) else rows - _rows_of(rows, 1 - number)
         if tested >= rows:
             raise ValueError(f"test_size is {test_size} of {rows} rows; allowed: fewer than all rows")
         if stratify is not None:
-            return whole._stratified(check_str("stratify", stratify, "None or a column's name"), tested / rows)
+            part = number if isinstance(test_size, float) else tested / rows
+            return whole._stratified(check_str("stratify", stratify, "None or a column's name"), part)
         train, test = whole._cut([rows - tested])
         return train, test
 
@@ -140,7 +147,7 @@ class Splits(Consume, DatasetPart):
         tested: Any = np.zeros(len(labels), bool)
         for code in range(len(values)):
             rows = np.flatnonzero(codes == code)
-            tested[rows[len(rows) - round(counts[code] * part) :]] = True
+            tested[rows[len(rows) - _rows_of(counts[code], part) :]] = True
         return self._chosen_rows(~tested), self._chosen_rows(tested)
 
     def _chosen_rows(self, chosen: Any) -> Self:
@@ -214,6 +221,11 @@ class Splits(Consume, DatasetPart):
         seed = uuid.uuid4().int % 2**62
         shares = (Share(group, n, rank, equal) for rank in range(n))
         return [DataIterator(self._plan, self.context, share, seed) for share in shares]
+
+
+def _rows_of(rows: int, part: float) -> int:
+    """That part of the rows, rounded down; sums such as 0.1 + 0.7 are a little off."""
+    return int(rows * part + 1e-9)
 
 
 def _check_order(plan: Any) -> None:

@@ -31,16 +31,12 @@ bool is_number(const arrow::DataType& type) {
   return arrow::is_integer(type.id()) || arrow::is_floating(type.id()) || type.id() == arrow::Type::BOOL;
 }
 
+/// Of a tensor. Lists of one length are none: functions of rows see lists, and outputs stay lists.
 const arrow::FixedSizeListType* tensor_storage(const arrow::DataType& type) {
-  const arrow::DataType* storage = &type;
-  if (type.id() == arrow::Type::EXTENSION) {
-    const auto* tensor = dynamic_cast<const arrow::extension::FixedShapeTensorType*>(&type);
-    if (tensor == nullptr || !std::is_sorted(tensor->permutation().begin(), tensor->permutation().end()))
-      return nullptr;
-    storage = tensor->storage_type().get();
-  }
-  if (storage->id() != arrow::Type::FIXED_SIZE_LIST) return nullptr;
-  const auto* list = static_cast<const arrow::FixedSizeListType*>(storage);
+  if (type.id() != arrow::Type::EXTENSION) return nullptr;
+  const auto* tensor = dynamic_cast<const arrow::extension::FixedShapeTensorType*>(&type);
+  if (tensor == nullptr || !std::is_sorted(tensor->permutation().begin(), tensor->permutation().end())) return nullptr;
+  const auto* list = static_cast<const arrow::FixedSizeListType*>(tensor->storage_type().get());
   return list->list_size() > 0 && is_number(*list->value_type()) ? list : nullptr;
 }
 
