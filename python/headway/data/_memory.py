@@ -190,8 +190,8 @@ def from_tf(dataset: Any) -> MaterializedDataset:
     """A data set of a ``tf.data.Dataset``, which is read to its end now.
 
     Args:
-        dataset: Its elements are dicts, or tuples, whose parts are the columns ``item_0``, ``item_1``
-            and so on, or values, which are in the column ``item``.
+        dataset: Its elements are dicts, or tuples, whose parts are the columns ``item_0``,
+            ``item_1`` and so on, or values, which are in the column ``item``.
 
     Example:
         >>> import headway.data

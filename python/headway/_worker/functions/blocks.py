@@ -144,7 +144,7 @@ def to_numpy(column: Any) -> Any:
             return column.to_numpy_ndarray()
         return _objects(to_list(column))
     if _is_variable_tensor(column.type):
-        return _objects(to_list(column))
+        return _variable_to_numpy(column)
     if pa.types.is_fixed_size_list(column.type) and column.null_count == 0:
         values = column.flatten()
         if _is_number(values.type) and values.null_count == 0:
@@ -154,10 +154,17 @@ def to_numpy(column: Any) -> Any:
     return column.to_numpy(zero_copy_only=False)
 
 
+def _variable_to_numpy(column: Any) -> Any:
+    """Tensors of one shape as one array, and others as an array of objects."""
+    if len(column) and not column.null_count:
+        values, offsets, shapes, valid = _tensor_parts(column)
+        if all(valid) and (shapes == shapes[0]).all():
+            return values[offsets[0] : offsets[-1]].reshape(len(column), *shapes[0])
+    return _objects(to_list(column))
+
+
 def to_list(column: Any) -> list[Any]:
     """An Arrow array as Python's values; tensors are arrays."""
-    import pyarrow as pa
-
     if _is_fixed_tensor(column.type):
         shape = tuple(column.type.shape)
         if column.null_count == 0:
@@ -165,14 +172,25 @@ def to_list(column: Any) -> list[Any]:
         flat = column.storage
         return [None if not each.is_valid else to_numpy(each.values).reshape(shape) for each in flat]
     if _is_variable_tensor(column.type):
-        storage = column.storage if isinstance(column, pa.ExtensionArray) else column
-        data, shapes = storage.field("data"), storage.field("shape")
-        valid = storage.is_valid().to_pylist()
-        return [
-            to_numpy(data[row].values).reshape(shapes[row].as_py()) if valid[row] else None
-            for row in range(len(storage))
-        ]
+        values, offsets, shapes, valid = _tensor_parts(column)
+        ends = zip(offsets[:-1].tolist(), offsets[1:].tolist(), shapes.tolist(), valid, strict=True)
+        return [values[begin:end].reshape(shape) if is_valid else None for begin, end, shape, is_valid in ends]
     return column.to_pylist()
+
+
+def _tensor_parts(column: Any) -> tuple[Any, Any, Any, list[bool]]:
+    """Of tensors whose shapes may differ: the values of all, where each row's begin and the last
+    one's end, the shapes, and which rows are no null.
+    """
+    import pyarrow as pa
+
+    storage = column.storage if isinstance(column, pa.ExtensionArray) else column
+    data, shape = storage.field("data"), storage.field("shape")
+    dimensions = shape.type.list_size
+    lengths = shape.values.slice(shape.offset * dimensions, len(shape) * dimensions)
+    shapes = lengths.fill_null(0).to_numpy(zero_copy_only=False).reshape(len(shape), dimensions)
+    offsets = data.offsets.to_numpy(zero_copy_only=False)
+    return to_numpy(data.values), offsets, shapes, storage.is_valid().to_pylist()
 
 
 def to_pandas(batch: Any) -> Any:
@@ -201,7 +219,7 @@ def _objects(values: list[Any]) -> Any:
 
 def _stacked(rows: Any) -> Any:
     """Arrays of one shape as one array; others, and such with None, as they are."""
-    if not len(rows) or rows[0] is None:
+    if rows.dtype != object or not len(rows) or rows[0] is None:
         return rows
     shape = rows[0].shape
     return np.stack(list(rows)) if all(each is not None and each.shape == shape for each in rows) else rows
