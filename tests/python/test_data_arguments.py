@@ -31,6 +31,8 @@ class Built:
 
 
 METHODS = [
+    (ROWS.to_dask, {"npartitions": 0}, ValueError, "npartitions", "0", ABOVE_0),
+    (ROWS.to_spark, {"spark": 3}, TypeError, "spark", "3 (int)", "a pyspark.sql.SparkSession"),
     (ROWS.map, {"fn": 3}, TypeError, "fn", "3 (int)", "a function or a class"),
     (ROWS.map, {"fn": print, "fn_args": 3}, TypeError, "fn_args", "3 (int)", "a list of arguments"),
     (ROWS.map, {"fn": print, "fn_kwargs": 3}, TypeError, "fn_kwargs", "3 (int)", "a dict of arguments"),

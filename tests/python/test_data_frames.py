@@ -4,6 +4,7 @@ class of its package's name stands in for it.
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from typing import Any
 
@@ -44,6 +45,48 @@ def test_a_frame_of_dask_without_rows_has_its_columns():
 def test_a_frame_of_daft_comes_batch_by_batch():
     daft = pytest.importorskip("daft")
     assert data.from_daft(daft.from_pylist(ROWS)).take_all() == ROWS
+
+
+def test_data_sets_as_frames_of_other_engines():
+    pytest.importorskip("dask.dataframe")
+    made = data.range(10).to_dask(npartitions=3)
+    assert (made.npartitions, made["id"].sum().compute()) == (3, 45)
+    assert data.range(3).to_dask().npartitions == 1
+
+
+def test_a_data_set_as_a_frame_of_daft():
+    pytest.importorskip("daft")
+    assert data.from_items(ROWS).to_daft().to_pylist() == ROWS
+
+
+def test_a_data_set_as_a_frame_of_a_package_that_is_not_there():
+    for name in ("to_daft", "to_modin", "to_dask"):
+        package = name.removeprefix("to_")
+        if importlib.util.find_spec(package) is None:
+            with pytest.raises(ModuleNotFoundError, match=f"{name} needs the package {package}, .*pip install"):
+                getattr(data.range(1), name)()
+
+
+@pytest.mark.heavy
+def test_a_real_session_of_spark(script):
+    pytest.importorskip("pyspark")
+    status, output = script.run("""
+        import headway.data
+        from pyspark.sql import SparkSession
+
+        builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+        spark = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
+        rows = [(1, "a", [1.0, 2.0]), (2, None, [])]
+        frame = spark.createDataFrame(rows, "id long, text string, v array<double>")
+        made = headway.data.from_spark(frame, override_num_blocks=2)
+        print([tuple(row.values()) for row in made.take_all()] == rows, made.num_blocks())
+        print(headway.data.from_spark(frame.filter("id > 9")).columns())
+        print([tuple(row) for row in made.to_spark(spark).collect()] == rows)
+        spark.stop()
+        """)
+    assert status == 0, output
+    shown = [line for line in output.splitlines() if line.startswith(("True", "False", "["))]
+    assert shown == ["True 2", "['id', 'text', 'v']", "True"]
 
 
 def test_a_frame_of_modin():

@@ -90,6 +90,12 @@ def test_a_type_that_an_expression_does_not_take_has_no_row(files):
     assert words.startswith("the expression year(text) fails; column text has type string: ")
 
 
+def test_data_in_memory_has_rows_and_no_file():
+    rows = data.from_items([{"text": "1"}, {"text": "x"}])
+    words = failure(rows.with_column("y", col("text").cast("int64")))
+    assert words.startswith("data in memory, row 1: the expression cast(text) fails")
+
+
 def test_bytes_that_are_no_text_cannot_be_csv(tmp_path):
     rows = data.from_items([{"a": 1, "b": b"text"}, {"a": 2, "b": b"\xff"}])
     with pytest.raises(ValueError, match=r"the column b of type binary: its bytes are no text \(UTF-8\) in row 1 of"):

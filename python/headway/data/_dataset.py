@@ -14,6 +14,7 @@ from headway.data._plan import Plan
 from headway.data._rows import Rows
 from headway.data._splits import Splits
 from headway.data._summary import Summary
+from headway.data._to_frames import ToFrames
 from headway.data._write import Write
 from headway.data._write_elsewhere import WriteElsewhere
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class Dataset(Rows, Order, Summary, Whole, Splits, Write, WriteElsewhere):
+class Dataset(Rows, Order, Summary, Whole, Splits, Write, WriteElsewhere, ToFrames):
     """Rows with named columns, as a plan: nothing is read before something asks for rows.
 
     A data set never changes; each method returns another one. They are made by functions such as

@@ -14,6 +14,18 @@
 namespace headway::flow {
 namespace {
 
+/// Data that is kept in a scratch file of python/headway/data/_scratch.py, which no user has named.
+bool is_kept(const std::string& location) {
+  const std::size_t end = location.rfind('/');
+  if (end == std::string::npos || end == 0 || !location.ends_with(".arrow")) return false;
+  const std::size_t begin = location.rfind('/', end - 1) + 1;
+  return std::string_view(location).substr(begin, end - begin).starts_with("headway-data-");
+}
+
+std::string shown(const SourceFile& file) {
+  return is_kept(file.location) ? "data in memory" : shown_location(users_path(file.location));
+}
+
 /// A unit's `begin` and `end` are places in the source's list of pieces.
 class FileSource : public Source {
  public:
@@ -48,7 +60,7 @@ class FileSource : public Source {
       const bool is_last = i + 1 == unit.end;
       if (piece.first_row < 0 || (piece.rows < 0 && !is_last)) return unit.where;
       if (piece.rows < 0 || row < piece.rows) {
-        return shown_location(users_path(file(piece).location)) + ", row " + std::to_string(piece.first_row + row);
+        return shown(file(piece)) + ", row " + std::to_string(piece.first_row + row);
       }
       row -= piece.rows;
     }
@@ -92,7 +104,7 @@ class FileSource : public Source {
   std::string where(std::size_t begin, std::size_t end) const {
     const Piece& first = pieces_[begin];
     const Piece& last = pieces_[end - 1];
-    std::string words = shown_location(users_path(file(first).location));
+    std::string words = shown(file(first));
     if (last.file != first.file) return words + " and " + std::to_string(last.file - first.file) + " more files";
     const bool from_begin = begin == 0 || pieces_[begin - 1].file != first.file;
     const bool to_end = end == pieces_.size() || pieces_[end].file != first.file;
