@@ -262,13 +262,18 @@ class Batch:
         """Each row as a dict of Python's values; tensors are arrays."""
         plain = all(self._layout.is_plain(index) for index in range(len(self.names)))
         if plain and not any(nulls for _, nulls in self._core.nodes):
-            arrays = self.to_numpy().values()
-            columns = [list(array) if array.ndim > 1 else array.tolist() for array in arrays]
+            columns = [self._row_values(index, array) for index, array in enumerate(self.to_numpy().values())]
         else:
             columns = [row_values(column) for column in self.to_arrow().columns]
         names = self.names
         for values in zip(*columns, strict=True):
             yield dict(zip(names, values, strict=True))
+
+    def _row_values(self, index: int, array: np.ndarray) -> list[Any]:
+        """Of a column without nulls. Of nanoseconds numpy would make integers."""
+        if array.dtype.kind in "mM" and array.dtype.str.endswith("[ns]"):
+            return row_values(self.to_arrow().column(index))
+        return list(array) if array.ndim > 1 else array.tolist()
 
 
 def _value_place(view: View | None) -> tuple[int, int, int]:

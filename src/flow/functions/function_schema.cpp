@@ -97,6 +97,8 @@ arrow::Result<std::shared_ptr<arrow::Array>> fitted_column(const std::shared_ptr
   if (from->id() == Type::NA) return arrow::MakeArrayOfNull(type, column->length());
   if (type->id() != Type::EXTENSION && !widens(from, to)) {
     if (may_be_integers(from, to)) return as_integers(column, to);
+    // With more digits behind the point than the first output had, it fails.
+    if (arrow::is_decimal(from->id()) && arrow::is_decimal(to->id())) return arrow::compute::Cast(*column, to);
     const bool lists = from->id() == Type::LIST && to->id() == Type::LIST;
     if (lists && may_be_integers(from->field(0)->type(), to->field(0)->type())) return as_integer_lists(column, to);
   }

@@ -186,6 +186,21 @@ def _from_list(name: str, values: list[Any]) -> Any:
     if isinstance(made, pa.ChunkedArray):  # More than 2 GiB of text or bytes.
         large = pa.large_string() if pa.types.is_string(made.type) else pa.large_binary()
         made = pa.array(values, large)
+    return _as_wide(made, values)
+
+
+def _as_wide(made: Any, values: list[Any]) -> Any:
+    """With a type that does not depend on which of a column's values these are."""
+    import pyarrow as pa
+
+    kind = made.type
+    if pa.types.is_decimal128(kind):
+        return made.cast(pa.decimal128(38, kind.scale))
+    # Arrow makes microseconds of pandas' times, also of those that count nanoseconds.
+    if (pa.types.is_timestamp(kind) or pa.types.is_duration(kind)) and any(
+        getattr(value, "unit", "") == "ns" for value in values
+    ):
+        return pa.array(values, pa.timestamp("ns", kind.tz) if pa.types.is_timestamp(kind) else pa.duration("ns"))
     return made
 
 

@@ -151,6 +151,8 @@ def to_numpy(column: Any) -> Any:
             return values.to_numpy(zero_copy_only=False).reshape(len(column), column.type.list_size)
     if isinstance(column, pa.ExtensionArray):
         return to_numpy(column.storage)
+    if pa.types.is_struct(column.type):
+        return _objects(column.to_pylist())  # Arrow's own way makes floats of integers beside None.
     return column.to_numpy(zero_copy_only=False)
 
 

@@ -92,15 +92,13 @@ class Whole:
         work = json.loads(self._fields["arguments"])
         operation, options = self._operation, self._options = work["operation"], work["options"]
         sql = whole_queries.query(operation, options, self._schemas)
-        carried = [
-            {
-                field.name: Carried(
-                    field.name, field.type, field.name in whole_queries.used_columns(operation, options, side)
-                )
-                for field in schema
-            }
-            for side, schema in enumerate(self._schemas)
-        ]
+        carried = []
+        for side, schema in enumerate(self._schemas):
+            used = whole_queries.used_columns(operation, options, side)
+            computed = whole_queries.computed_columns(operation, options, self._schemas, side)
+            carried.append(
+                {name: Carried(name, schema.field(name).type, name in used, name in computed) for name in schema.names}
+            )
         come_from = whole_queries.origins(operation, options, self._schemas)
         with contextlib.closing(self._connected(duckdb)) as connection:
             self._announce(connection, sql, carried, come_from)
@@ -207,7 +205,7 @@ class Whole:
             columns = self._encoded(batch, carried)
             columns.append(pa.array(whole_queries.row_keys(self._operation, self._options, row, batch.num_rows)))
             row += batch.num_rows
-            names = [*batch.schema.names, whole_queries.ROW]
+            names = [*map(whole_queries.seen_name, batch.schema.names), whole_queries.ROW]
             del batch
             yield pa.RecordBatch.from_arrays(columns, names=names)
             del columns
@@ -267,7 +265,7 @@ def _seen(schema: Any, carried: dict[str, Carried]) -> Any:
     """An input as DuckDB sees it, without rows."""
     import pyarrow as pa
 
-    names = [*schema.names, whole_queries.ROW]
+    names = [*map(whole_queries.seen_name, schema.names), whole_queries.ROW]
     arrays = [carried[field.name].encoded(_empty(field.type)) for field in schema]
     return pa.Table.from_arrays([*arrays, pa.array([], pa.int64())], names=names)
 
@@ -284,12 +282,13 @@ def _restored(batch: Any, carried: list[dict[str, Carried]], come_from: dict[str
     import pyarrow as pa
 
     columns = []
-    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+    names = ["" if name == whole_queries.NAMELESS else name for name in batch.schema.names]
+    for name, column in zip(names, batch.columns, strict=True):
         if name in come_from:
             side, own = come_from[name]
             column = carried[side][own].restored(column)
         columns.append(column)
-    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+    return pa.RecordBatch.from_arrays(columns, names=names)
 
 
 def _width(kind: Any) -> int:

@@ -12,9 +12,10 @@ class Carried:
         name: Its name, for errors.
         kind: Its Arrow type.
         used: Whether the operation looks at its values.
+        computed: Whether it does more with them than to compare them with each other.
     """
 
-    def __init__(self, name: str, kind: Any, used: bool) -> None:
+    def __init__(self, name: str, kind: Any, used: bool, computed: bool) -> None:
         import pyarrow as pa
 
         self.name = name
@@ -32,7 +33,7 @@ class Carried:
             self._bytes = 32
         # DuckDB has no durations, and keeps fewer digits of some times.
         self._number = None
-        if not used and pa.types.is_temporal(self.storage) and not pa.types.is_interval(self.storage):
+        if not computed and pa.types.is_temporal(self.storage) and not pa.types.is_interval(self.storage):
             self._number = pa.int32() if self.storage.bit_width == 32 else pa.int64()
 
     def encoded(self, column: Any) -> Any:

@@ -13,6 +13,8 @@ from headway._worker.functions.whole_descriptions import check_numeric, descript
 
 #: The name of the rows' numbers.
 ROW = "__headway_row"
+#: In place of an empty name, which SQL has not; such as that of the index in pandas' CSV files.
+NAMELESS = "__headway_nameless"
 
 _JOINS = {
     "inner": "INNER JOIN",
@@ -34,7 +36,7 @@ def query(operation: str, options: Mapping[str, Any], inputs: Sequence[Any]) -> 
         ValueError: a column is missing, or cannot be used so; in words.
     """
     for schema in inputs:
-        _refuse_names_alike(operation, schema)
+        _refuse(operation, schema)
     made = {
         "sort": _sort,
         "random_shuffle": _shuffle,
@@ -46,8 +48,15 @@ def query(operation: str, options: Mapping[str, Any], inputs: Sequence[Any]) -> 
     return made[operation](options, inputs)
 
 
-def _refuse_names_alike(operation: str, schema: Any) -> None:
-    """DuckDB would take one for the other."""
+def _refuse(operation: str, schema: Any) -> None:
+    """Refuses names of which DuckDB would take one for the other, and types that it lacks."""
+    import pyarrow as pa
+
+    for field in schema:
+        if pa.types.is_union(field.type):
+            raise ValueError(
+                f"{operation}: column {field.name!r} is of type {field.type}, which DuckDB does not have; drop it"
+            )
     seen: dict[str, str] = {}
     for name in schema.names:
         other = seen.setdefault(name.lower(), name)
@@ -69,6 +78,19 @@ def used_columns(operation: str, options: Mapping[str, Any], side: int) -> set[s
     if operation == "aggregate":
         return {*options["keys"], *(each["on"] for each in options["aggregates"] if each["on"] is not None)}
     return set(options["keys"])
+
+
+def computed_columns(operation: str, options: Mapping[str, Any], inputs: Sequence[Any], side: int) -> set[str]:
+    """Of the used columns those that are more than compared with others of their own column: what
+    is summed, and the keys of a join whose other side has another type.
+    """
+    if operation == "aggregate":
+        compared = ("min", "max", "count", "count_distinct")
+        return {each["on"] for each in options["aggregates"] if each["function"] not in compared}
+    if operation != "join":
+        return set()
+    pairs = list(zip(options["on"], options["right_on"], strict=True))
+    return {pair[side] for pair in pairs if inputs[0].field(pair[0]).type != inputs[1].field(pair[1]).type}
 
 
 def row_keys(operation: str, options: Mapping[str, Any], first: int, rows: int) -> Any:
@@ -97,7 +119,12 @@ def row_keys(operation: str, options: Mapping[str, Any], first: int, rows: int) 
 
 def quoted(name: str) -> str:
     """A column's name in SQL."""
-    return '"' + name.replace('"', '""') + '"'
+    return '"' + seen_name(name).replace('"', '""') + '"'
+
+
+def seen_name(name: str) -> str:
+    """A column's name as DuckDB sees it."""
+    return name or NAMELESS
 
 
 def _require(schema: Any, names: Sequence[str], what: str) -> None:
@@ -230,7 +257,9 @@ def _family(kind: Any) -> Any:
         "time": (types.is_date, types.is_timestamp),
         "list": (types.is_list, types.is_large_list, types.is_fixed_size_list),
     }
-    return next((name for name, tests in families.items() if any(test(kind) for test in tests)), kind.id)
+    # DuckDB has no durations: they are compared as the numbers that they are.
+    other = str(kind) if types.is_duration(kind) else kind.id
+    return next((name for name, tests in families.items() if any(test(kind) for test in tests)), other)
 
 
 def _join(options: Mapping[str, Any], inputs: Sequence[Any]) -> str:

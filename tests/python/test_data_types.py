@@ -1,0 +1,93 @@
+"""Types that few tables have keep their values through functions, rows and operations on all rows."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pandas
+import pyarrow as pa
+import pytest
+from headway import data
+
+pytestmark = pytest.mark.usefixtures("the_engine_ends")
+
+DURATIONS = pa.array([3, 1, None, 1], pa.duration("ms"))
+
+
+def test_nanoseconds_are_times_in_rows_and_stay_exact_in_functions():
+    moments = pa.array([1_700_000_000_123_456_789, 5], pa.timestamp("ns", "Europe/Berlin"))
+    table = pa.table({"at": moments, "took": pa.array([7, 1_001], pa.duration("ns"))})
+    rows = data.from_arrow(table)
+    expected = [
+        {"at": pandas.Timestamp(at, tz="UTC"), "took": pandas.Timedelta(took)}
+        for at, took in ((1_700_000_000_123_456_789, 7), (5, 1_001))
+    ]
+    assert rows.take_all() == expected
+    assert rows.select_columns("took").take_all() == [{"took": row["took"]} for row in expected]
+    assert rows.map(lambda row: row).to_arrow() == table
+
+
+def test_durations_and_exact_times_of_day_are_keys():
+    rows = data.from_arrow(pa.table({"took": DURATIONS, "id": range(4)}))
+    assert [row["id"] for row in rows.sort("took").take_all()] == [1, 3, 0, 2]
+    assert [row["id"] for row in rows.sort("took", descending=True).take_all()] == [0, 1, 3, 2]
+    assert rows.unique("took") == [timedelta(milliseconds=1), timedelta(milliseconds=3), None]
+    counted = rows.groupby("took").count().take_all()
+    assert [(row["took"], row["count()"]) for row in counted] == [
+        (timedelta(milliseconds=1), 2), (timedelta(milliseconds=3), 1), (None, 1)
+    ]  # fmt: skip
+    assert rows.max("took") == timedelta(milliseconds=3)
+    joined = rows.join(rows.rename_columns({"id": "other"}), "inner", on="took").to_arrow()
+    assert sorted(zip(joined["id"].to_pylist(), joined["other"].to_pylist(), strict=True)) == [
+        (0, 0), (1, 1), (1, 3), (3, 1), (3, 3)
+    ]  # fmt: skip
+    assert joined["took"].type == pa.duration("ms")
+    # Two that are alike in microseconds, all that DuckDB keeps of a time of day.
+    times = data.from_arrow(pa.table({"at": pa.array([1_001, 1_000, 1_001], pa.time64("ns"))}))
+    assert [row["count()"] for row in times.groupby("at").count().take_all()] == [1, 2]
+
+
+def test_durations_of_two_units_are_not_joined_unsaid():
+    milliseconds = data.from_arrow(pa.table({"took": DURATIONS}))
+    seconds = data.from_arrow(pa.table({"took": DURATIONS.cast(pa.duration("s"), safe=False)}))
+    with pytest.raises(ValueError, match=r"'took' is duration\[ms\] on the left, and 'took' is duration\[s\] on the"):
+        milliseconds.join(seconds, "inner", on="took").take_all()
+
+
+def test_decimals_that_functions_return_have_one_type_in_every_piece():
+    prices = [Decimal("0.50"), Decimal("12345.75"), Decimal("0.05")]
+    rows = data.from_items([{"id": number, "price": price} for number, price in enumerate(prices)])
+    for made in (
+        rows.map_batches(lambda batch: batch, batch_size=1),
+        rows.groupby("id").map_groups(lambda group: group),
+        rows.repartition(3).map(lambda row: row),
+    ):
+        assert [row["price"] for row in made.take_all()] == prices
+
+
+def test_integers_beside_missing_ones_in_structs_stay_integers_in_functions():
+    large = 2**53 + 1  # No float has it.
+    rows = data.from_arrow(pa.table({"box": pa.array([{"a": large}, None, {"a": None}])}))
+    assert rows.map_batches(lambda batch: batch).take_all() == [
+        {"box": {"a": large}},
+        {"box": None},
+        {"box": {"a": None}},
+    ]
+
+
+def test_unions_are_refused_by_name_where_duckdb_would_see_them():
+    union = pa.UnionArray.from_sparse(pa.array([0, 1], pa.int8()), [pa.array([1, 2]), pa.array(["a", "b"])])
+    rows = data.from_arrow(pa.table({"id": [1, 0], "either": union}))
+    with pytest.raises(ValueError, match=r"sort: column 'either' is of type sparse_union<.*DuckDB does not have"):
+        rows.sort("id").take_all()
+
+
+def test_a_column_without_a_name_goes_through_operations_on_all_rows(tmp_path):
+    pandas.DataFrame({"k": [2, 1, 1]}).to_csv(tmp_path / "table.csv")  # The index has no name.
+    rows = data.read_csv(str(tmp_path / "table.csv"))
+    assert rows.sort("k").take_all() == [{"": 1, "k": 1}, {"": 2, "k": 1}, {"": 0, "k": 2}]
+    assert rows.sort("", descending=True).take(1) == [{"": 2, "k": 1}]
+    assert rows.groupby("").count().take(1) == [{"": 0, "count()": 1}]
+    assert rows.unique("") == [0, 1, 2]
+    assert rows.join(rows.rename_columns({"k": "other"}), "inner", on="").take(1) == [{"": 0, "k": 2, "other": 2}]
