@@ -3,6 +3,7 @@ they are read and written.
 """
 
 import contextlib
+import re
 import sqlite3
 
 import numpy as np
@@ -203,3 +204,18 @@ def test_a_write_that_fails_leaves_no_folder_that_was_not_there(tmp_path):
         with pytest.raises(ValueError, match="CSV has no place for the column a"):
             rows.write_csv(str(tmp_path / name))
     assert [(each.name, list(each.iterdir())) for each in tmp_path.iterdir()] == [("there", [])]
+
+
+@pytest.mark.parametrize("format", ["parquet", "csv", "json"])
+def test_a_file_that_the_system_does_not_let_grow_is_named_with_the_reason(script, tmp_path, format):
+    folder = tmp_path / "rows"
+    code = f"""
+import resource
+import headway
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+headway.data.range(300_000).write_{format}({str(folder)!r})
+"""
+    status, output = script.run(code)
+    assert (status, folder.exists()) == (1, False)
+    pattern = rf"OSError: cannot write {folder}/[0-9a-f]+_000000\.{format}: File too large\n$"
+    assert re.search(pattern, output), output

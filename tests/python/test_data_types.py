@@ -1,4 +1,4 @@
-"""Types that few tables have keep their values through functions, rows and operations on all rows."""
+"""Types that few tables have keep their values in rows, functions and operations on all rows."""
 
 from __future__ import annotations
 

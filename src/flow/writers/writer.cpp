@@ -4,10 +4,12 @@
 #include "flow/writers/file_encoder.hpp"
 #include "flow/writers/partitioned_rows.hpp"
 #include "flow/writers/staged_folder.hpp"
+#include "wire/fd.hpp"
 
 #include <arrow/record_batch.h>
 #include <arrow/type.h>
 #include <arrow/util/byte_size.h>
+#include <arrow/util/io_util.h>
 
 #include <algorithm>
 #include <array>
@@ -48,16 +50,24 @@ constexpr std::array<KnownWriting, 8> writings = {{{"bytes", bytes_writing},
 /// One file after the other, for rows that belong together.
 struct OpenFile {
   std::unique_ptr<FileEncoder> encoder;
+  std::string path;  ///< Where it will be.
   std::int64_t rows = 0;
   std::int64_t bytes = 0;
   std::uint64_t used = 0;  ///< When rows came last.
 };
 
+/// With the file's name and the system's reason, such as a disk that is full: Arrow says neither.
+arrow::Status named(const arrow::Status& status, const OpenFile& file) {
+  const int number = status.IsIOError() ? arrow::internal::ErrnoFromStatus(status) : 0;
+  return number == 0 ? status : status.WithMessage("cannot write ", file.path, ": ", wire::reason_of(number));
+}
+
 class FolderWriter : public Writer {
  public:
-  FolderWriter(std::unique_ptr<StagedFolder> folder, std::unique_ptr<FileWriting> writing, PartitionedRows partitions,
-               FileRows file_rows)
-      : folder_(std::move(folder)),
+  FolderWriter(std::string path, std::unique_ptr<StagedFolder> folder, std::unique_ptr<FileWriting> writing,
+               PartitionedRows partitions, FileRows file_rows)
+      : path_(std::move(path)),
+        folder_(std::move(folder)),
         writing_(std::move(writing)),
         partitions_(std::move(partitions)),
         file_rows_(file_rows) {}
@@ -74,7 +84,7 @@ class FolderWriter : public Writer {
       ARROW_RETURN_NOT_OK(begin("", partitions_.schema(), files_[""]));
     }
     for (auto& [folder, file] : files_) {
-      if (file.encoder != nullptr) ARROW_RETURN_NOT_OK(file.encoder->finish());
+      if (file.encoder != nullptr) ARROW_RETURN_NOT_OK(named(file.encoder->finish(), file));
     }
     files_.clear();
     return folder_->commit();
@@ -89,7 +99,7 @@ class FolderWriter : public Writer {
       if (file.encoder == nullptr) ARROW_RETURN_NOT_OK(begin(folder, rows.schema(), file));
       const std::int64_t count = std::min(rows.num_rows() - at, file_rows_.most - file.rows);
       const auto part = rows.Slice(at, count);
-      ARROW_RETURN_NOT_OK(file.encoder->write(*part));
+      ARROW_RETURN_NOT_OK(named(file.encoder->write(*part), file));
       ARROW_ASSIGN_OR_RAISE(const std::int64_t bytes, arrow::util::ReferencedBufferSize(*part));
       file.rows += count;
       file.bytes += bytes;
@@ -111,13 +121,14 @@ class FolderWriter : public Writer {
     std::snprintf(number.data(), number.size(), "_%06zu", next_file_++);
     const std::string name = folder + folder_->id() + number.data() + writing_->extension();
     ARROW_ASSIGN_OR_RAISE(const std::string path, folder_->add(name));
+    file.path = path_ + '/' + name;
     ARROW_ASSIGN_OR_RAISE(file.encoder, writing_->begin(path, schema));
     return arrow::Status::OK();
   }
 
   static arrow::Status end(OpenFile& file) {
-    ARROW_RETURN_NOT_OK(file.encoder->finish());
-    file = {.encoder = nullptr, .rows = 0, .bytes = 0, .used = file.used};
+    ARROW_RETURN_NOT_OK(named(file.encoder->finish(), file));
+    file = {.encoder = nullptr, .path = "", .rows = 0, .bytes = 0, .used = file.used};
     return arrow::Status::OK();
   }
 
@@ -133,6 +144,7 @@ class FolderWriter : public Writer {
     return open < open_files_max ? arrow::Status::OK() : end(*oldest);
   }
 
+  std::string path_;
   std::unique_ptr<StagedFolder> folder_;
   std::unique_ptr<FileWriting> writing_;
   PartitionedRows partitions_;
@@ -179,7 +191,7 @@ arrow::Result<std::unique_ptr<Writer>> open_writer(const data::WriteNode& node,
   ARROW_ASSIGN_OR_RAISE(auto folder, StagedFolder::open(node.path, node.mode));
   if (folder == nullptr) return nullptr;
   ARROW_RETURN_NOT_OK(try_schema(*writing, partitions.schema(), *folder));
-  return std::make_unique<FolderWriter>(std::move(folder), std::move(writing), std::move(partitions), file_rows);
+  return std::make_unique<FolderWriter>(node.path, std::move(folder), std::move(writing), std::move(partitions), file_rows);
 }
 
 }  // namespace headway::flow

@@ -81,8 +81,8 @@ def used_columns(operation: str, options: Mapping[str, Any], side: int) -> set[s
 
 
 def computed_columns(operation: str, options: Mapping[str, Any], inputs: Sequence[Any], side: int) -> set[str]:
-    """Of the used columns those that are more than compared with others of their own column: what
-    is summed, and the keys of a join whose other side has another type.
+    """Of the used columns those that are more than compared within one column: what is summed, and
+    the keys of a join whose other side has another type.
     """
     if operation == "aggregate":
         compared = ("min", "max", "count", "count_distinct")
