@@ -83,8 +83,9 @@ std::string stats_table(const FlowCounters& flow) {
 }
 
 std::string progress_text(const FlowCounters& flow, const std::string& what) {
+  if (flow.stages.empty()) return what.empty() ? "starting" : what + " · starting";
   std::string text = what;
-  if (text.empty()) text = flow.stages.empty() ? "starting" : flow.stages.back().name;
+  if (text.empty()) text = flow.stages.back().name == "deal" ? "loop" : flow.stages.back().name;
   return text + " · " + grouped(flow.rows) + " rows · " + rate_text(flow.rows, flow.elapsed_s) + " rows/s · " +
          fixed(flow.elapsed_s, flow.elapsed_s < 10 ? 1 : 0, "s") + " · " + bytes_text(flow.held_bytes) + " of " +
          bytes_text(flow.budget_bytes) + " held";

@@ -29,6 +29,9 @@ BOOST_AUTO_TEST_CASE(the_stage_is_named_that_the_others_wait_for) {
   const std::vector<StageCounters> source_is_slow = {
       {"read", 1, 99, 0, 1}, {"function scale", 2, 20, 80, 0}, {"windows", 1, 5, 90, 5}};
   BOOST_TEST(verdict_of(source_is_slow, {31, 100}).stage.value() == "read");
+  // The ranks are slow at times too: then the stage before them waits for them.
+  const std::vector<StageCounters> ranks_are_slow_at_times = {{"read", 2, 62, 0, 4}, {"deal", 1, 5, 11, 26}};
+  BOOST_TEST(verdict_of(ranks_are_slow_at_times, {19, 100}).stage.value() == "read");
 }
 
 BOOST_AUTO_TEST_CASE(a_stage_that_was_idle_too_is_not_named) {

@@ -237,3 +237,26 @@ def test_a_rank_that_begins_an_epoch_alone_hears_who_is_missing(tmp_path, hears,
         run_config=RunConfig(storage_path=str(tmp_path), failure_config=FailureConfig(hang_warn_s=1.5)),
     ).fit()
     assert re.search(r"rank 1 waits for data for [\d.]+ s: rank 0 has not begun this epoch", ear.heard)
+
+
+def test_the_wait_for_a_later_epochs_first_batch_counts(tmp_path):
+    def slow(batch):
+        threading.Event().wait(0.2)
+        return batch
+
+    def loop():
+        for _ in range(2):
+            for _ in train.get_dataset_shard("train").iter_batches(batch_size=4):
+                pass
+        train.report({})
+
+    # One piece: all batches of an epoch come at once, after 0.6 s.
+    rows = data.range(12, override_num_blocks=1).map_batches(slow, batch_size=4, concurrency=1)
+    result = DataParallelTrainer(
+        loop,
+        datasets={"train": rows},
+        scaling_config=ScalingConfig(num_workers=1),
+        run_config=RunConfig(storage_path=str(tmp_path), verbose=0),
+    ).fit()
+    assert result.data_waits["datasets"]["train"]["ranks"]["waiting_s"] >= 0.5
+    assert result.data_waits["verdict"]["stage"] == "map_batches(slow)"

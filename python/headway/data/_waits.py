@@ -46,6 +46,8 @@ class RankWaits:
         self._tell_after_s = _STARVING_S
         self._told_s = time.monotonic()
         self._starving = False
+        #: Whether no batch of this epoch has come.
+        self._is_opening = True
 
     def begin(self) -> None:
         """The rank waits for its next batch."""
@@ -62,6 +64,10 @@ class RankWaits:
 
     def end(self, stream: Measured) -> None:
         """The rank has its batch."""
+        if self._is_opening:
+            self._is_opening = False
+            if self._flow is not None:
+                self._count(time.monotonic() - self._began_s)
         if self._starving or time.monotonic() - self._told_s >= _TOLD_EACH_S:
             self._tell_all(stream)
 
@@ -69,6 +75,13 @@ class RankWaits:
         """No more batches are wanted of this epoch."""
         self._tell_all(stream)
         self._waits, self._flow = self._waits_with(stream), self._flow_with(stream)
+        self._is_opening = True
+
+    def _count(self, waited_s: float) -> None:
+        """For an epoch's first batch. That of the first epoch is the run's start; what a stream says
+        of its waits is from its first batch on.
+        """
+        self._waits = {name: seconds + waited_s for name, seconds in self._waits.items()}
 
     def _waits_with(self, stream: Measured) -> dict[str, float]:
         waits = stream.waits
