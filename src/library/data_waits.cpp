@@ -44,6 +44,11 @@ void DataWaits::lasts(const FlowCounters& flow) {
 }
 
 void DataWaits::end(const feed::Stream& stream) {
+  if (is_opening_ && has_epochs_) {
+    const double waited_s = seconds_of(Clock::now() - began_);
+    waits_ = {waits_.waiting_s + waited_s, waits_.elapsed_s + waited_s};
+  }
+  is_opening_ = false;
   if (starving_ || Clock::now() - told_ >= told_each) tell_all(stream);
 }
 
@@ -51,6 +56,7 @@ void DataWaits::end_epoch(const feed::Stream& stream) {
   tell_all(stream);
   waits_ = waits_with(stream);
   flow_ = flow_with(stream);
+  is_opening_ = has_epochs_ = true;
 }
 
 RankCounters DataWaits::waits_with(const feed::Stream& stream) const {

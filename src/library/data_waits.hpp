@@ -42,6 +42,10 @@ class DataWaits {
   Clock::duration tell_after_{};
   Clock::time_point told_ = Clock::now();
   bool starving_ = false;
+  /// Whether no batch of this epoch has come: the wait for it counts in all epochs but the first,
+  /// whose is the run's start. What a stream says of its waits is from its first batch on.
+  bool is_opening_ = true;
+  bool has_epochs_ = false;
 };
 
 }  // namespace headway::library

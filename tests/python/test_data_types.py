@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from decimal import Decimal
 
+import numpy as np
 import pandas
 import pyarrow as pa
 import pytest
@@ -91,3 +92,12 @@ def test_a_column_without_a_name_goes_through_operations_on_all_rows(tmp_path):
     assert rows.groupby("").count().take(1) == [{"": 0, "count()": 1}]
     assert rows.unique("") == [0, 1, 2]
     assert rows.join(rows.rename_columns({"k": "other"}), "inner", on="").take(1) == [{"": 0, "k": 2, "other": 2}]
+
+
+def test_arrays_of_several_shapes_may_be_written_into():
+    rows = data.range(3).map(lambda row: {"x": np.full((row["id"] + 1, 2), row["id"])})
+    (batch,) = rows.iter_batches()
+    for array in batch["x"]:
+        array += 1  # torch warns of arrays that are not writable.
+    assert [array.tolist() for array in batch["x"]] == [[[1, 1]], [[2, 2]] * 2, [[3, 3]] * 3]
+    assert all(row["x"].flags.writeable for row in rows.iter_rows())

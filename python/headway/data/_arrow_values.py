@@ -23,7 +23,7 @@ def _extension(column: pa.ExtensionArray) -> np.ndarray:
         return as_numpy(column.storage)
     made: Any = np.empty(len(column), object)
     for index, row in enumerate(to_list(column)):
-        made[index] = row
+        made[index] = row if row is None or row.flags.writeable else row.copy()
     return stacked(made)
 
 
