@@ -16,9 +16,9 @@ std::string percent(double part, double whole) {
   return std::to_string(whole > 0 ? std::lround(100 * part / whole) : 0) + " %";
 }
 
-/// Seen from the ranks, the first stage that works more than it waits for the one before it, however
-/// long its output waits for slow ranks; of the stages that share its threads, the one that uses
-/// them most.
+/// Seen from the ranks, the first stage that works more than it waits for the one before it,
+/// however long its output waits for slow ranks; of the stages that share its threads, the one that
+/// uses them most.
 const StageCounters& slowest(std::span<const StageCounters> stages) {
   const StageCounters* found = &stages.front();
   for (std::size_t place = stages.size(); place-- > 1;) {

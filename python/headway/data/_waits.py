@@ -78,8 +78,8 @@ class RankWaits:
         self._is_opening = True
 
     def _count(self, waited_s: float) -> None:
-        """For an epoch's first batch. That of the first epoch is the run's start; what a stream says
-        of its waits is from its first batch on.
+        """For an epoch's first batch. That of the first epoch is the run's start; what a stream
+        says of its waits is from its first batch on.
         """
         self._waits = {name: seconds + waited_s for name, seconds in self._waits.items()}
 

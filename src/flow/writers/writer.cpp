@@ -191,7 +191,8 @@ arrow::Result<std::unique_ptr<Writer>> open_writer(const data::WriteNode& node,
   ARROW_ASSIGN_OR_RAISE(auto folder, StagedFolder::open(node.path, node.mode));
   if (folder == nullptr) return nullptr;
   ARROW_RETURN_NOT_OK(try_schema(*writing, partitions.schema(), *folder));
-  return std::make_unique<FolderWriter>(node.path, std::move(folder), std::move(writing), std::move(partitions), file_rows);
+  return std::make_unique<FolderWriter>(node.path, std::move(folder), std::move(writing), std::move(partitions),
+                                        file_rows);
 }
 
 }  // namespace headway::flow
