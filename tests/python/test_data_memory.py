@@ -57,19 +57,15 @@ def test_rows_of_100_mb_stay_within_it(script, large_rows):
     runs_within_the_budget(script, body, rows=5)
 
 
-def test_a_client_that_keeps_its_batches_gets_all_of_them_however_full_memory_is(large_rows):
+def test_a_client_that_keeps_its_batches_gets_all_of_them_however_full_memory_is(script, large_rows):
     """Nothing is read before a client needs it; a client that waits needs it, whatever it holds."""
-    from headway import data
-
     reader, folder = large_rows
-    options = data.DataContext.get_current().execution_options
-    before = options.resource_limits
-    options.resource_limits = data.ExecutionResources.for_limits(object_store_memory=BUDGET)
-    try:
-        kept = list(getattr(data, f"read_{reader}")(str(folder)).iter_batches(batch_size=1, prefetch_batches=3))
-    finally:
-        options.resource_limits = before
-    assert [batch["bytes"][0][:1] for batch in kept] == [bytes([number]) for number in range(5)]
+    body = f"""
+kept = list(data.read_{reader}({str(folder)!r}).iter_batches(batch_size=1, prefetch_batches=3))
+print("first bytes:", [batch["bytes"][0][0] for batch in kept])
+"""
+    code, text = script.run(START + body)
+    assert (code, "first bytes: [0, 1, 2, 3, 4]" in text) == (0, True), text
 
 
 def test_functions_that_return_more_than_they_got_stay_within_it(script):

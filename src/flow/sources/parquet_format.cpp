@@ -1,5 +1,6 @@
 #include "core/location.hpp"
 #include "flow/sources/formats.hpp"
+#include "flow/sources/mapped_file.hpp"
 #include "flow/sources/read_options.hpp"
 
 #include <arrow/io/interfaces.h>
@@ -107,33 +108,69 @@ class ParquetFormat : public FileFormat {
                                                                 const std::vector<int>& columns,
                                                                 arrow::MemoryPool* pool) const override {
     const bool whole = piece.bytes <= whole_group_bytes_max;
-    ARROW_ASSIGN_OR_RAISE(const auto opened, open_file(file.location, pool));
-    ARROW_ASSIGN_OR_RAISE(const Metadata metadata, footer(piece.file, opened));
+    ARROW_ASSIGN_OR_RAISE(Opened opened, open_to_read(file, pool));
+    ARROW_ASSIGN_OR_RAISE(const Metadata metadata, footer(piece.file, opened.file));
     std::vector<int> leaves;
     for (const int column : columns) {
       const std::vector<int> more = leaves_of(*metadata->schema(), schema_->field(column)->name());
       leaves.insert(leaves.end(), more.begin(), more.end());
     }
     std::sort(leaves.begin(), leaves.end());
-    ARROW_ASSIGN_OR_RAISE(auto reader, reader_of(file, opened, metadata, whole, pool));
     const auto group = static_cast<int>(piece.begin);
+    // Requests for remote ranges are joined. A mapped column is read where it is; another one of a
+    // local file in pieces that stay in the processor's cache until they are decompressed.
+    const bool joined = whole && is_remote(file.location);
+    const bool buffered = !joined && (!opened.mapped || largest(*metadata->RowGroup(group)) > MappedFile::range_max);
+    ARROW_ASSIGN_OR_RAISE(auto reader, reader_of(opened.file, metadata, joined, buffered, pool));
     if (!whole) {
       ARROW_ASSIGN_OR_RAISE(auto parts, reader->GetRecordBatchReader({group}, leaves));
+      auto checked = std::make_shared<Parts>(std::move(opened), std::move(reader), std::move(parts));
       // A single part needs no pages beside it while its rows are used.
-      if (piece.rows <= rows_of_a_part) return all_of(std::move(parts), std::move(reader));
-      return std::make_shared<Parts>(std::move(reader), std::move(parts));
+      if (piece.rows <= rows_of_a_part) return all_of(std::move(checked));
+      return checked;
     }
-    ARROW_ASSIGN_OR_RAISE(const auto table, reader->ReadRowGroup(group, leaves));
-    return std::make_shared<arrow::TableBatchReader>(table);
+    const auto table = reader->ReadRowGroup(group, leaves);
+    ARROW_RETURN_NOT_OK(opened.check());
+    ARROW_RETURN_NOT_OK(table.status());
+    return std::make_shared<arrow::TableBatchReader>(*table);
   }
 
  private:
+  struct Opened {
+    std::shared_ptr<arrow::io::RandomAccessFile> file;
+    std::shared_ptr<MappedFile> mapped;  ///< The same; null: it is not mapped.
+
+    arrow::Status check() const { return mapped ? mapped->check() : arrow::Status::OK(); }
+  };
+
+  static arrow::Result<Opened> open_to_read(const SourceFile& file, arrow::MemoryPool* pool) {
+    Opened opened;
+    if (!is_remote(file.location)) {
+      const Result<std::string> path = local_path(file.location);
+      if (path) {
+        ARROW_ASSIGN_OR_RAISE(opened.mapped, MappedFile::open(*path, pool));
+        opened.file = opened.mapped;
+      }
+    }
+    if (opened.mapped) return opened;
+    ARROW_ASSIGN_OR_RAISE(opened.file, open_file(file.location, pool));
+    return opened;
+  }
+
+  /// The bytes of the largest column, as they are in the file.
+  static std::int64_t largest(const parquet::RowGroupMetaData& group) {
+    std::int64_t most = 0;
+    for (int i = 0; i < group.num_columns(); ++i) {
+      most = std::max(most, group.ColumnChunk(i)->total_compressed_size());
+    }
+    return most;
+  }
+
   static arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> all_of(
-      std::unique_ptr<arrow::RecordBatchReader> parts, std::unique_ptr<parquet::arrow::FileReader> file) {
+      std::shared_ptr<arrow::RecordBatchReader> parts) {
     const std::shared_ptr<arrow::Schema> schema = parts->schema();
     ARROW_ASSIGN_OR_RAISE(auto batches, parts->ToRecordBatches());
     parts.reset();
-    file.reset();
     arrow::default_memory_pool()->ReleaseUnused();  // The allocator would keep the pages for a while.
     return arrow::RecordBatchReader::Make(std::move(batches), schema);
   }
@@ -141,12 +178,18 @@ class ParquetFormat : public FileFormat {
   /// Keeps the file's reader as long as what reads from it.
   class Parts : public arrow::RecordBatchReader {
    public:
-    Parts(std::unique_ptr<parquet::arrow::FileReader> file, std::unique_ptr<arrow::RecordBatchReader> parts)
-        : file_(std::move(file)), parts_(std::move(parts)) {}
+    Parts(Opened opened, std::unique_ptr<parquet::arrow::FileReader> file,
+          std::unique_ptr<arrow::RecordBatchReader> parts)
+        : opened_(std::move(opened)), file_(std::move(file)), parts_(std::move(parts)) {}
     std::shared_ptr<arrow::Schema> schema() const override { return parts_->schema(); }
-    arrow::Status ReadNext(std::shared_ptr<arrow::RecordBatch>* out) override { return parts_->ReadNext(out); }
+    arrow::Status ReadNext(std::shared_ptr<arrow::RecordBatch>* out) override {
+      const arrow::Status read = parts_->ReadNext(out);
+      ARROW_RETURN_NOT_OK(opened_.check());
+      return read;
+    }
 
    private:
+    Opened opened_;
     std::unique_ptr<parquet::arrow::FileReader> file_;
     std::unique_ptr<arrow::RecordBatchReader> parts_;
   };
@@ -157,7 +200,7 @@ class ParquetFormat : public FileFormat {
 
   static arrow::Result<std::shared_ptr<arrow::Schema>> first_schema(const SourceFile& file, arrow::MemoryPool* pool) {
     ARROW_ASSIGN_OR_RAISE(const auto opened, open_file(file.location, pool));
-    ARROW_ASSIGN_OR_RAISE(const auto reader, reader_of(file, opened, nullptr, true, pool));
+    ARROW_ASSIGN_OR_RAISE(const auto reader, reader_of(opened, nullptr, false, false, pool));
     std::shared_ptr<arrow::Schema> schema;
     ARROW_RETURN_NOT_OK(reader->GetSchema(&schema));
     return schema;
@@ -174,16 +217,13 @@ class ParquetFormat : public FileFormat {
 
   /// Pages are decompressed into memory of Arrow's own pool, and values decoded into `pool`.
   static arrow::Result<std::unique_ptr<parquet::arrow::FileReader>> reader_of(
-      const SourceFile& file, const std::shared_ptr<arrow::io::RandomAccessFile>& opened, const Metadata& metadata,
-      bool whole, arrow::MemoryPool* pool) {
+      const std::shared_ptr<arrow::io::RandomAccessFile>& opened, const Metadata& metadata, bool joined, bool buffered,
+      arrow::MemoryPool* pool) {
     parquet::ReaderProperties bytes(arrow::default_memory_pool());
     parquet::ArrowReaderProperties values(/*use_threads=*/false);
-    // Requests for remote ranges are joined. A local file is read column by column, in pieces that
-    // stay in the processor's cache until they are decompressed.
-    const bool joined = whole && is_remote(file.location);
     values.set_pre_buffer(joined);
     values.set_batch_size(rows_of_a_part);
-    if (!joined) bytes.enable_buffered_stream();
+    if (buffered) bytes.enable_buffered_stream();
     parquet::arrow::FileReaderBuilder builder;
     ARROW_RETURN_NOT_OK(builder.Open(opened, bytes, metadata));
     return builder.memory_pool(pool)->properties(values)->Build();
