@@ -74,8 +74,8 @@ class DealingEnd {
   /// `ring`.
   void wait_until_ahead(std::uint64_t most, const std::function<bool()>& ends);
 
-  /// Waits until `is_enough`, which is asked whenever the client takes a batch, gives a slot back or
-  /// waits, and after a `ring`.
+  /// Waits until `is_enough`, which is asked whenever the client takes a batch, gives a slot back
+  /// or waits, and after a `ring`.
   void wait_until(const std::function<bool()>& is_enough);
   /// Whether the client waits for a batch and does nothing else.
   bool client_waits() const { return rings_->client_waits.load() != 0; }

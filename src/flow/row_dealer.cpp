@@ -184,8 +184,7 @@ arrow::Status RowDealer::deal(int rank, const std::vector<Rows>& rows, const dat
   place.row = after.row;
   place.rows_before = after.rows_before;
   place.batches = after.batches;
-  const Result<bool> dealt =
-      to->outlet->deal(batch, place, [this, rank](bool waits) { config_.on_wait(rank, waits); });
+  const Result<bool> dealt = to->outlet->deal(batch, place, [this, rank](bool waits) { config_.on_wait(rank, waits); });
   if (!dealt) return arrow::Status::OutOfMemory(dealt.error().message);
   return arrow::Status::OK();
 }

@@ -1,5 +1,4 @@
-"""All processes of a data set stay within the budget and 64 MiB for each client, whatever the rows are like."""
-
+"""All processes of a data set stay within the budget and 64 MiB for each client."""
 
 import pyarrow as pa
 import pyarrow.parquet as pq

@@ -1,5 +1,6 @@
 """Data sets in a training: equal shares, the same order after deaths and resizes, older names."""
 
+import gc
 import json
 import os
 import signal
@@ -48,6 +49,19 @@ def flat(shares):
     return [each for steps in shares.values() for step in steps for each in step]
 
 
+def made_in_memory():
+    """A data set that lies in a file of this process's until nobody holds it."""
+    return data.from_items([{"id": number} for number in range(ROWS)]).materialize()
+
+
+def count_after_collection(config):
+    """Counts what its rank gets, when the driver has collected its garbage."""
+    with open(config["collected"]) as pipe:
+        pipe.read()
+    shard = train.get_dataset_shard("train")
+    train.report({"rows": sum(len(batch["id"]) for batch in shard.iter_batches(batch_size=8))})
+
+
 def trainer(loop, storage, config, workers=2, **options):
     options.setdefault("datasets", {"train": data.range(ROWS)})
     run = RunConfig(storage_path=storage, name=options.pop("name", None), verbose=0,
@@ -80,6 +94,17 @@ def test_what_is_left_at_the_end_is_divided_and_at_most_a_rank_less_one_row_drop
     shares = recorded(folder)
     assert [[len(step) for step in shares[f"rank {rank}"]] for rank in range(2)] == [[20, 7], [20, 7]]
     assert sorted(flat(shares)) == list(range(54))
+
+
+def test_what_a_function_in_datasets_gives_is_there_until_the_runs_end(storage, tmp_path):
+    """Nothing else in the driver holds the data set once the task is pickled."""
+    collected = tmp_path / "collected"
+    os.mkfifo(collected)
+    config = {"collected": str(collected)}
+    handle = trainer(count_after_collection, storage, config, 1, datasets={"train": made_in_memory}).start()
+    gc.collect()
+    collected.write_text("")  # Waits until the rank is there.
+    assert handle.wait().metrics["rows"] == ROWS
 
 
 def odd(batch):

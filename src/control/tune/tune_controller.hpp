@@ -20,9 +20,9 @@ namespace headway::control::tune {
 /// A trial: waiting → starting → running ⇄ paused → terminated or errored. Each is an ordinary run
 /// (RunController), which restarts by its own budget. It has a place until its processes are gone;
 /// one that claims CPUs alone, until its function has returned. The engine has the slots: up to
-/// `starting_at_once()` trials are starting, where they may wait for slots, so that a slot that gets
-/// free finds a trial whose folder is prepared, and the search has its next suggestion ready. Where
-/// `max_concurrent` is the limit, `prepares` of them are held: made ready, and not let in.
+/// `starting_at_once()` trials are starting, where they may wait for slots, so that a slot that
+/// gets free finds a trial whose folder is prepared, and the search has its next suggestion ready.
+/// Where `max_concurrent` is the limit, `prepares` of them are held: made ready, and not let in.
 ///
 /// The state is a function of the events: handling a journal's events again, and leaving their
 /// commands, makes the controller of an earlier driver again, with all that its scheduler and its

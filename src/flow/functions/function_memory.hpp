@@ -37,8 +37,8 @@ class SharedMemory {
   std::span<std::byte> bytes() const { return {data_, static_cast<std::size_t>(size_)}; }
   std::int64_t size() const { return size_; }
 
-  /// While the budget is exceeded, gives up what the memory holds; the next one who writes to it, or
-  /// reads what another process has written, says so by `count_in`. Nobody else uses it meanwhile.
+  /// While the budget is exceeded, gives up what the memory holds; the next one who writes to it,
+  /// or reads what another process has written, says so by `count_in`. Nobody else uses it then.
   void trim();
   void count_in();
 

@@ -28,9 +28,9 @@ struct MappedPlaces {
     for (MappedRange::Place& place : all) {
       const std::uintptr_t end = place.end.load();
       if (place.begin.load() > at || at >= end) continue;
-      const std::uintptr_t first = at / page * page;
-      void* const zeros = mmap(reinterpret_cast<void*>(first), end - first, PROT_READ,
-                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+      void* const first = static_cast<char*>(signal->si_addr) - at % page;
+      void* const zeros =
+          mmap(first, end - (at - at % page), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
       if (zeros == MAP_FAILED) break;
       place.broken.load()->store(true);
       return;
@@ -62,7 +62,7 @@ struct MappedPlaces {
 };
 
 std::array<MappedRange::Place, MappedPlaces::count> MappedPlaces::all;
-struct sigaction MappedPlaces::before {};
+struct sigaction MappedPlaces::before{};
 
 std::shared_ptr<MappedRange> MappedRange::map(int fd, std::int64_t begin, std::int64_t bytes,
                                               std::shared_ptr<std::atomic<bool>> broken) {

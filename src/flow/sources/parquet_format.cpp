@@ -171,7 +171,7 @@ class ParquetFormat : public FileFormat {
     const std::shared_ptr<arrow::Schema> schema = parts->schema();
     ARROW_ASSIGN_OR_RAISE(auto batches, parts->ToRecordBatches());
     parts.reset();
-    arrow::default_memory_pool()->ReleaseUnused();  // The allocator would keep the pages for a while.
+    arrow::default_memory_pool()->ReleaseUnused();  // The allocator would keep the pages.
     return arrow::RecordBatchReader::Make(std::move(batches), schema);
   }
 
@@ -183,7 +183,7 @@ class ParquetFormat : public FileFormat {
         : opened_(std::move(opened)), file_(std::move(file)), parts_(std::move(parts)) {}
     std::shared_ptr<arrow::Schema> schema() const override { return parts_->schema(); }
     arrow::Status ReadNext(std::shared_ptr<arrow::RecordBatch>* out) override {
-      const arrow::Status read = parts_->ReadNext(out);
+      arrow::Status read = parts_->ReadNext(out);
       ARROW_RETURN_NOT_OK(opened_.check());
       return read;
     }

@@ -79,6 +79,8 @@ class ExperimentLoop:
         self._display = ExperimentDisplay(run_config.verbose or 0, *self._objective, records, reports=reports)
         self._hooks = TrialHooks(experiment, self._wait, self._display.say)
         self._configs: dict[str, dict[str, Any]] = {}
+        # Of trials at work: a trainer holds the data sets that were made for its run.
+        self._trainers: dict[str, Callable[[], Any]] = {}
         self._last: dict[str, dict[str, Any]] = {}
         self._events: collections.deque[Any] = collections.deque()
         experiment.take_each_report(bool(callbacks) or search.hears_results or self._display.hears_reports)
@@ -233,6 +235,7 @@ class ExperimentLoop:
         except Exception as error:
             self._refuse(event, record, error)
             return
+        self._trainers[event.trial_id] = prepared.trainer
         self._callbacks.prepared(record, prepared.trainer)
         if prepared.arguments["hooks"]:
             self._hooks.add(event.trial_id, prepared.trainer())
@@ -258,6 +261,7 @@ class ExperimentLoop:
             self._display.changed(event.trial_id, event.donor_id, explored.words)
 
     def _refuse(self, event: Any, record: TrialRecord, error: Exception) -> None:
+        self._trainers.pop(event.trial_id, None)
         self._hooks.remove(event.trial_id)
         record.error = error
         self._experiment.refuse_trial(event.trial_id, event.start, f"{type(error).__name__}: {error}")
@@ -317,6 +321,7 @@ class ExperimentLoop:
 
     def _ended(self, event: Any) -> None:
         record = self._take_end(event)
+        self._trainers.pop(event.trial_id, None)
         self._hooks.remove(event.trial_id)
         last = self._last.get(event.trial_id) or record.last or None
         trial = self._trial(event.trial_id, self._configs.get(event.trial_id, {}))
