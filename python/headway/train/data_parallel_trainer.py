@@ -128,7 +128,7 @@ class DataParallelTrainer(BaseTrainer):
     #: Which argument of the constructor has the framework's set-up.
     _backend_argument: ClassVar[str] = "backend_config"
     _trial_name: str | None = None  # What a tuner calls the trial that the run is.
-    _newest_function: Any = None  # The run's; its data sets are there while somebody holds them.
+    _with_datasets: Any = None  # Holds the run's data sets.
     _parameters: dict[str, Any] | None = None  # What trains where there is no training function.
 
     @classmethod
@@ -309,21 +309,19 @@ class DataParallelTrainer(BaseTrainer):
     def _start_arguments(self, spec: dict[str, Any]) -> dict[str, Any]:
         """What a runtime takes to start the run; a tuner's trials start with them too."""
         names = ("train_loop_per_worker", "train_loop_config")
-        self._newest_function = self._function()
         environment = worker_environment(self.run_config.worker_runtime_env, spec["preload"])
         return {
             "spec_json": json.dumps(spec),
-            "task": pickling.dumps((self._newest_function, *self._args), names[: 1 + len(self._args)]),
+            "task": pickling.dumps((self._function(), *self._args), names[: 1 + len(self._args)]),
             "trainer": saved_trainer.dumps(type(self).__name__, self._parts()),
             **environment.start_arguments({**surroundings(), **self._worker_side(spec)}),
         }
 
     def _function(self) -> Callable[..., Any]:
-        """What each rank calls: the training function, with its data sets, and within the
-        framework's context if it has one.
-        """
+        """What each rank calls: the training function with data sets, in the framework's context."""
         context = self.backend_config.train_func_context
         function = with_datasets(self.train_loop_per_worker, self.datasets, self.dataset_config)
+        self._with_datasets = function
         if self._trial_name is not None:
             function = InContext(function, TrialName(self._trial_name))
         return function if context is nullcontext else InContext(function, context)

@@ -79,8 +79,7 @@ class ExperimentLoop:
         self._display = ExperimentDisplay(run_config.verbose or 0, *self._objective, records, reports=reports)
         self._hooks = TrialHooks(experiment, self._wait, self._display.say)
         self._configs: dict[str, dict[str, Any]] = {}
-        # Of trials at work: a trainer holds the data sets that were made for its run.
-        self._trainers: dict[str, Callable[[], Any]] = {}
+        self._trainers: dict[str, Callable[[], Any]] = {}  # They hold their runs' data sets.
         self._last: dict[str, dict[str, Any]] = {}
         self._events: collections.deque[Any] = collections.deque()
         experiment.take_each_report(bool(callbacks) or search.hears_results or self._display.hears_reports)
@@ -297,7 +296,6 @@ class ExperimentLoop:
         self._experiment.decide(event.trial_id, event.number, decision, reason)
 
     def _choose(self, _event: Any) -> None:
-        """There is a place for a trial."""
         self._experiment.choose(self._front.choose() if self._front is not None else "")
 
     def _says_stop(self, event: Any) -> bool:
@@ -328,9 +326,8 @@ class ExperimentLoop:
         trial.trial_name = self._trial_names.get(event.trial_id, trial.trial_name)
         self._display.left()
         if record.state in ("terminated", "errored"):
-            self._configs.pop(event.trial_id, None)
-            self._last.pop(event.trial_id, None)
-            self._trial_names.pop(event.trial_id, None)
+            for known in (self._configs, self._last, self._trial_names):
+                known.pop(event.trial_id, None)
             self._search.ended(event.trial_id, last, error=record.state == "errored")
             self._display.ended(record)
         self._callbacks.ended(record, trial)
