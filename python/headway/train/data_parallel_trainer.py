@@ -318,7 +318,7 @@ class DataParallelTrainer(BaseTrainer):
         }
 
     def _function(self) -> Callable[..., Any]:
-        """What each rank calls: the training function with data sets, in the framework's context."""
+        """What each rank calls: the training function, with data sets, in a context."""
         context = self.backend_config.train_func_context
         function = with_datasets(self.train_loop_per_worker, self.datasets, self.dataset_config)
         self._with_datasets = function
