@@ -75,19 +75,6 @@ print("rows:", rows)
     runs_within_the_budget(script, body, rows=4_000_000)
 
 
-def test_a_sort_of_rows_that_functions_made_stays_within_it(script):
-    body = """
-made = data.range(2_000_000).map_batches(wide, batch_size=4096)
-keyed = made.map_batches(lambda batch: {"k": -batch["data"][:, 0], "data": batch["data"]})
-rows, last = 0, -2_000_000
-for batch in keyed.sort("k").iter_batches(batch_size=4096):
-    assert batch["k"][0] > last
-    rows, last = rows + len(batch["k"]), batch["k"][-1]
-print("rows:", rows)
-"""
-    runs_within_the_budget(script, body, rows=2_000_000)
-
-
 def test_writing_rows_that_functions_made_stays_within_it(script, tmp_path):
     body = f"""
 data.range(2_000_000).map_batches(wide).write_parquet({str(tmp_path / "written")!r})
