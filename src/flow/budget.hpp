@@ -55,6 +55,8 @@ class Budget {
 
   std::int64_t bytes() const { return bytes_; }
   std::int64_t taken() const;
+  /// Whether more was taken than there is: by `take` or `grow`.
+  bool is_exceeded() const { return taken() > bytes_; }
   /// The most that was taken at a time.
   std::int64_t peak() const;
 

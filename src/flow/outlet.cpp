@@ -9,9 +9,9 @@ namespace {
 /// Of small batches so many bytes are made ahead, where the prefetch alone would be less.
 constexpr std::uint64_t ahead_bytes = 256 << 10;
 constexpr std::uint64_t places_min = 64;
+constexpr std::uint64_t places_max = 1 << 16;
 /// Where memory is full, no more than one batch waits for the client, if it is larger than this.
 constexpr std::uint64_t large_batch = 8 << 20;
-constexpr std::uint64_t places_max = 1 << 16;
 
 /// Batches that may wait for the client.
 std::uint64_t waiting_of(int prefetch) { return static_cast<std::uint64_t>(std::max(prefetch, 0)); }

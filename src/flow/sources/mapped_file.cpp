@@ -27,6 +27,7 @@ bool is_of_this_machine(int fd) {
 
 class FileOfRanges : public MappedFile {
  public:
+  /// `size`: of what may be mapped.
   FileOfRanges(std::shared_ptr<arrow::io::ReadableFile> file, std::int64_t size)
       : file_(std::move(file)), size_(size) {}
 
@@ -49,6 +50,7 @@ class FileOfRanges : public MappedFile {
     return file_->ReadAt(position, bytes);
   }
 
+  bool maps() const override { return size_ > 0; }
   arrow::Status check() const override {
     return *broken_ ? arrow::Status::IOError("the file was cut short while it was read, or its disk fails")
                     : arrow::Status::OK();
@@ -66,8 +68,8 @@ arrow::Result<std::shared_ptr<MappedFile>> MappedFile::open(const std::string& p
   ARROW_ASSIGN_OR_RAISE(auto file, arrow::io::ReadableFile::Open(path, pool));
   struct stat found{};
   const int fd = file->file_descriptor();
-  if (fstat(fd, &found) != 0 || !S_ISREG(found.st_mode) || !is_of_this_machine(fd)) return nullptr;
-  return std::make_shared<FileOfRanges>(std::move(file), static_cast<std::int64_t>(found.st_size));
+  const bool maps = fstat(fd, &found) == 0 && S_ISREG(found.st_mode) && is_of_this_machine(fd);
+  return std::make_shared<FileOfRanges>(std::move(file), maps ? static_cast<std::int64_t>(found.st_size) : 0);
 }
 
 }  // namespace headway::flow

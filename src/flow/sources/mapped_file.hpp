@@ -15,10 +15,12 @@ class MappedFile : public arrow::io::RandomAccessFile {
   /// Larger ranges are read as others are: what is mapped counts as this process's memory.
   static constexpr std::int64_t range_max = std::int64_t{128} << 20;
 
-  /// Null where it is better read: on a filesystem of another machine, or of a program. Errors: as
-  /// opening has them.
+  /// Errors: as opening has them.
   static arrow::Result<std::shared_ptr<MappedFile>> open(const std::string& path, arrow::MemoryPool* pool);
 
+  /// Whether ranges are mapped: not on a filesystem of another machine, or of a program, where they
+  /// are read.
+  virtual bool maps() const = 0;
   /// An error where a page was missing, such as that of a file that was cut short: what was read
   /// until now is not the file's.
   virtual arrow::Status check() const = 0;

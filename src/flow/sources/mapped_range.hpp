@@ -12,8 +12,8 @@ namespace headway::flow {
 /// A range of a local file as memory, without a copy of it.
 ///
 /// Where a page cannot be had, since the file was cut short meanwhile or its disk fails, the system
-/// raises SIGBUS: the rest of the range is zeros from then on, and `is_whole` says no. Whoever has
-/// read from it asks afterwards.
+/// raises SIGBUS: the rest of the range is zeros from then on, and `broken` is set. Whoever has
+/// read from it looks afterwards.
 class MappedRange : public arrow::Buffer {
  public:
   /// `bytes` from `begin` on, of which the file has all now. Null: no range can be mapped any more;

@@ -120,7 +120,9 @@ class ParquetFormat : public FileFormat {
     // Requests for remote ranges are joined. A mapped column is read where it is; another one of a
     // local file in pieces that stay in the processor's cache until they are decompressed.
     const bool joined = whole && is_remote(file.location);
-    const bool buffered = !joined && (!opened.mapped || largest(*metadata->RowGroup(group)) > MappedFile::range_max);
+    const bool maps = opened.mapped && opened.mapped->maps();
+    const bool fits = maps && largest(*metadata->RowGroup(group), leaves) <= MappedFile::range_max;
+    const bool buffered = !joined && !fits;
     ARROW_ASSIGN_OR_RAISE(auto reader, reader_of(opened.file, metadata, joined, buffered, pool));
     if (!whole) {
       ARROW_ASSIGN_OR_RAISE(auto parts, reader->GetRecordBatchReader({group}, leaves));
@@ -138,31 +140,25 @@ class ParquetFormat : public FileFormat {
  private:
   struct Opened {
     std::shared_ptr<arrow::io::RandomAccessFile> file;
-    std::shared_ptr<MappedFile> mapped;  ///< The same; null: it is not mapped.
+    std::shared_ptr<MappedFile> mapped;  ///< The same; null: it is no local one.
 
     arrow::Status check() const { return mapped ? mapped->check() : arrow::Status::OK(); }
   };
 
   static arrow::Result<Opened> open_to_read(const SourceFile& file, arrow::MemoryPool* pool) {
-    Opened opened;
-    if (!is_remote(file.location)) {
-      const Result<std::string> path = local_path(file.location);
-      if (path) {
-        ARROW_ASSIGN_OR_RAISE(opened.mapped, MappedFile::open(*path, pool));
-        opened.file = opened.mapped;
-      }
+    const Result<std::string> path = is_remote(file.location) ? Result<std::string>("") : local_path(file.location);
+    if (!path || path->empty()) {
+      ARROW_ASSIGN_OR_RAISE(auto opened, open_file(file.location, pool));
+      return Opened{std::move(opened), nullptr};
     }
-    if (opened.mapped) return opened;
-    ARROW_ASSIGN_OR_RAISE(opened.file, open_file(file.location, pool));
-    return opened;
+    ARROW_ASSIGN_OR_RAISE(auto mapped, MappedFile::open(*path, pool));
+    return Opened{mapped, mapped};
   }
 
-  /// The bytes of the largest column, as they are in the file.
-  static std::int64_t largest(const parquet::RowGroupMetaData& group) {
+  /// The bytes of the largest of these columns, as they are in the file.
+  static std::int64_t largest(const parquet::RowGroupMetaData& group, const std::vector<int>& columns) {
     std::int64_t most = 0;
-    for (int i = 0; i < group.num_columns(); ++i) {
-      most = std::max(most, group.ColumnChunk(i)->total_compressed_size());
-    }
+    for (const int column : columns) most = std::max(most, group.ColumnChunk(column)->total_compressed_size());
     return most;
   }
 

@@ -23,7 +23,7 @@ struct FileOfPlaces {
     for (std::size_t at = 0; at < bytes.size(); ++at) bytes[at] = static_cast<char>(at % 251);
     path = folder.write("places", bytes);
     file = MappedFile::open(path, arrow::default_memory_pool()).ValueOrDie();
-    BOOST_REQUIRE(file != nullptr);
+    BOOST_REQUIRE(file->maps());
   }
   static std::uint8_t at(std::int64_t place) { return static_cast<std::uint8_t>(place % 251); }
 
