@@ -75,14 +75,6 @@ print("rows:", rows)
     runs_within_the_budget(script, body, rows=4_000_000)
 
 
-def test_writing_rows_that_functions_made_stays_within_it(script, tmp_path):
-    body = f"""
-data.range(2_000_000).map_batches(wide).write_parquet({str(tmp_path / "written")!r})
-print("rows:", data.read_parquet({str(tmp_path / "written")!r}).count())
-"""
-    runs_within_the_budget(script, body, rows=2_000_000)
-
-
 def test_one_slow_client_of_two_does_not_let_memory_grow(script):
     body = """
 made = data.range(1_000_000).map_batches(wide)
