@@ -10,19 +10,21 @@ namespace headway::control {
 namespace {
 
 std::string short_value(const Json& value) {
+  if (value.is_object()) return value.get_object().empty() ? "{}" : "{...}";
+  if (value.is_array()) return value.get_array().empty() ? "[]" : "[...]";
   if (!value.is_double()) return json_text(value);
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.6g", value.get_double());
   return text.data();
 }
 
-/// "accuracy=0.91, loss=0.2"
+/// "accuracy=0.91, per_class={...}"
 std::string short_metrics(const JsonObject& metrics) {
   constexpr std::size_t shown_max = 6;
   std::string text;
   std::size_t shown = 0;
   for (const auto& metric : metrics) {
-    if (!metric.value().is_primitive() || ++shown > shown_max) continue;
+    if (++shown > shown_max) continue;
     text += (text.empty() ? "" : ", ") + std::string(metric.key()) + "=" + short_value(metric.value());
   }
   return text.empty() ? "no metrics" : text;

@@ -56,6 +56,16 @@ BOOST_AUTO_TEST_CASE(a_validation_that_finishes_gives_its_metrics_and_its_proces
   BOOST_TEST(run.validations.queue().idle());
 }
 
+BOOST_AUTO_TEST_CASE(metrics_within_metrics_are_told_by_their_names) {
+  Flow run(limited(std::nullopt));
+  const std::int64_t number = run.start("c0");
+  const JsonObject metrics{{"loss", 0.5}, {"mean", JsonObject{{"a", 1}}}, {"counts", JsonArray{1, 2}}};
+  run.validations.on(ValidationFinished{number, metrics}, run.out);
+  const auto told = taken<Notify>(run.out);
+  BOOST_REQUIRE(told.size() == 1U);
+  BOOST_TEST(told[0].text == "c0 is validated after 0.0 s: loss=0.5, mean={...}, counts=[...]");
+}
+
 BOOST_AUTO_TEST_CASE(a_process_that_does_not_exit_is_killed) {
   Flow run(limited(std::nullopt));
   const std::int64_t number = run.start("c0");

@@ -262,6 +262,7 @@ def test_whole_data_sets_are_sorted_grouped_and_joined():
         {"k": "b", "count()": 2, "mean(v)": 3.0, "top": 5},
     ]
     assert (rows.sum("v"), rows.mean("v"), rows.min("v"), rows.unique("k")) == (8, pytest.approx(8 / 3), 1, ["a", "b"])
+    assert (rows.mean(["v"]), rows.sum(), rows.sum([])) == (pytest.approx(8 / 3), 8, {})
     names = data.from_items([{"k": "a", "name": "Anna"}])
     assert rows.join(names, "inner", on="k").take_all() == [{"k": "a", "v": 2, "name": "Anna"}]
     groups = rows.groupby("k").map_groups(lambda group: {"k": group["k"][:1], "n": [len(group["v"])]})

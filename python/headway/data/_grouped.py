@@ -61,7 +61,8 @@ class Whole(DatasetPart):
         """The sum of a column; of several, a dict.
 
         Args:
-            on: The column, several, or None: all that hold numbers.
+            on: The column, several, or None: all that hold numbers. A list of one column gives its
+                value, not a dict.
             ignore_nulls: False: the result is None where a value is missing.
         """
         return self._aggregated(aggregate.Sum, on, ignore_nulls=ignore_nulls)
@@ -104,10 +105,9 @@ class Whole(DatasetPart):
         return made.take_all()
 
     def _aggregated(self, kind: type[EngineFn], on: Any, **options: Any) -> Any:
-        if isinstance(on, str):
-            return self.aggregate(kind(on, **options)).get(kind(on).name)
-        names = _numeric(self) if on is None else check_texts("on", on, _ON)
-        return self.aggregate(*(kind(name, **options) for name in names)) if names else {}
+        names = _numeric(self) if on is None else [on] if isinstance(on, str) else check_texts("on", on, _ON)
+        made = self.aggregate(*(kind(name, **options) for name in names)) if names else {}
+        return made.get(kind(names[0]).name) if len(names) == 1 else made
 
 
 def _numeric(of: Any) -> list[str]:
