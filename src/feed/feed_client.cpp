@@ -56,7 +56,8 @@ Result<void> Stream::take(wire::Frame& frame) {
     return memory_->use(std::move(*opened), std::move(frame.fds.front()), std::move(frame.fds.back()));
   }
   if (auto* const layout = std::get_if<Layout>(&*message)) {
-    layout_ = std::make_shared<const KnownLayout>(KnownLayout{std::move(*layout), frame.blob});
+    const std::uint32_t id = layout->id;
+    layouts_[id] = std::make_shared<const KnownLayout>(KnownLayout{std::move(*layout), frame.blob});
   } else if (auto* const end = std::get_if<End>(&*message)) {
     end_ = std::move(*end);
     ended_ = true;
@@ -76,7 +77,20 @@ Result<std::shared_ptr<Batch>> Stream::make(const BatchInSlot& place) {
   if (!memory) return memory.error();
   Result<SlotView> tables = read_tables(*memory);
   if (!tables) return tables.error();
-  return std::make_shared<Batch>(memory_, place, *memory, std::move(*tables), layout_);
+  Result<std::shared_ptr<const KnownLayout>> layout = wait_for_layout(tables->header.layout);
+  if (!layout) return layout.error();
+  return std::make_shared<Batch>(memory_, place, *memory, std::move(*tables), std::move(*layout));
+}
+
+/// It is on its way, since it was sent before the batch was dealt.
+Result<std::shared_ptr<const KnownLayout>> Stream::wait_for_layout(std::uint32_t id) {
+  while (!layouts_.contains(id)) {
+    Result<std::optional<wire::Frame>> frame = connection_->receive_until(nullptr, Clock::now() + looks_while_waiting);
+    if (!frame) return frame.error();
+    if (!*frame) continue;
+    if (const Result<void> taken = take(**frame); !taken) return taken.error();
+  }
+  return layouts_.at(id);
 }
 
 Outcome<std::shared_ptr<Batch>> Stream::next(const Interrupted& interrupted, const Progressing& progressing) {
@@ -117,7 +131,7 @@ void Stream::look_now_and_then() {
 }
 
 Result<std::optional<wire::Frame>> Stream::receive(const Interrupted& interrupted, Clock::time_point& ask) {
-  TakingEnd* const rings = layout_ ? memory_->rings() : nullptr;
+  TakingEnd* const rings = layouts_.empty() ? nullptr : memory_->rings();
   if (rings != nullptr && !rings->begin_wait()) {
     rings->end_wait();
     return std::optional<wire::Frame>();
@@ -158,7 +172,7 @@ Outcome<std::shared_ptr<Batch>> Stream::wait_for_next(const Interrupted& interru
 
 /// The layout was sent before the first batch was dealt, and may come after it.
 std::optional<BatchInSlot> Stream::take_batch() {
-  TakingEnd* const rings = layout_ ? memory_->rings() : nullptr;
+  TakingEnd* const rings = layouts_.empty() ? nullptr : memory_->rings();
   return rings != nullptr ? rings->take() : std::nullopt;
 }
 

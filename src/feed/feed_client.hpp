@@ -113,6 +113,7 @@ class Stream {
       : connection_(std::move(connection)), memory_(std::move(memory)) {}
   Result<void> take(wire::Frame& frame);
   Result<std::shared_ptr<Batch>> make(const BatchInSlot& place);
+  Result<std::shared_ptr<const KnownLayout>> wait_for_layout(std::uint32_t id);
   Outcome<std::shared_ptr<Batch>> wait_for_next(const Interrupted& interrupted, const Progressing& progressing);
   /// The next message; nothing when a batch was dealt instead, or the data process was asked for
   /// its progress meanwhile.
@@ -124,7 +125,7 @@ class Stream {
 
   std::shared_ptr<Connection> connection_;
   std::shared_ptr<StreamMemory> memory_;
-  std::shared_ptr<const KnownLayout> layout_;
+  std::map<std::uint32_t, std::shared_ptr<const KnownLayout>> layouts_;  ///< By id.
   bool ended_ = false;
   End end_;
   std::optional<Error> error_;

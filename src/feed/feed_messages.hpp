@@ -142,7 +142,8 @@ struct LayoutColumn {
 };
 BOOST_DESCRIBE_STRUCT(LayoutColumn, (), (name, type, shape))
 
-/// What the columns of batches are. Sent before the first batch. Raw part: the schema as Arrow's
+/// What the columns of batches are. Sent before the first batch that has this id. A stream has
+/// another layout from where a function's outputs got wider types. Raw part: the schema as Arrow's
 /// IPC serializes it.
 struct Layout {
   static constexpr std::string_view is = "Layout";

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/text.hpp"
+#include "flow/functions/wider_schema.hpp"
 
 #include <arrow/status.h>
 
@@ -19,9 +20,10 @@ class ErroredUnits {
   /// Whether any may: then rows are counted as they come, not by what files promise.
   bool allows_any() const { return most_ != 0; }
 
-  /// Whether the unit that failed so is left out. A stream that was closed has not failed.
+  /// Whether the unit that failed so is left out. A stream that was closed has not failed, nor has
+  /// one that is made again.
   bool leave_out(const arrow::Status& failure) {
-    if (failure.IsCancelled()) return false;
+    if (failure.IsCancelled() || is_schema_widened(failure)) return false;
     const std::lock_guard lock(mutex_);
     if (most_ >= 0 && count_ >= most_) return false;
     if (count_++ == 0) first_ = to_utf8(failure.message());

@@ -1,6 +1,7 @@
 #include "flow/flow.hpp"
 
 #include "data/cursor.hpp"
+#include "flow/functions/wider_schema.hpp"
 #include "wire/thread_pool.hpp"
 
 #include <algorithm>
@@ -175,6 +176,25 @@ arrow::Status Flow::open_outlets(const data::Cursor& cursor) {
 arrow::Status Flow::deal_epoch() {
   const auto blobs = views_of(input_->blobs);
   ARROW_ASSIGN_OR_RAISE(data::Cursor cursor, start_cursor(data::identity_of(input_->plan, blobs)));
+  ARROW_ASSIGN_OR_RAISE(BuiltPlan built, build(cursor));
+  ARROW_RETURN_NOT_OK(check_sources(built, cursor));
+  ARROW_RETURN_NOT_OK(open_outlets(cursor));
+  rows_before_ = cursor.rows_before;
+  for (std::uint32_t layout = 0;; ++layout) {
+    // Rows that wait would keep a function's worker, or half of the memory, from others.
+    if (!built.may_run_ahead) ARROW_RETURN_NOT_OK(wait_until_wanted());
+    arrow::Status dealt = deal(built, cursor, layout);
+    if (!is_schema_widened(dealt)) return dealt;
+    // What comes next has the wider types; clients keep the batches that they have.
+    built.stage->stop();
+    gauges_->begin_anew();
+    ARROW_ASSIGN_OR_RAISE(BuiltPlan again, build(cursor));
+    built = std::move(again);
+  }
+}
+
+/// The stages of the epoch from the cursor on.
+arrow::Result<BuiltPlan> Flow::build(const data::Cursor& cursor) {
   EpochConfig config;
   config.seed = cursor.seed;
   config.epoch = cursor.epoch;
@@ -185,14 +205,15 @@ arrow::Status Flow::deal_epoch() {
   config.lanes = cursor.lanes;
   config.shares = shares_of(consumption_, members_);
   config.rows_before = cursor.rows_before;
-  ARROW_ASSIGN_OR_RAISE(BuiltPlan built, PlanBuilder(engine_, *input_, config, gauges_).build());
-  ARROW_RETURN_NOT_OK(check_sources(built, cursor));
-  ARROW_RETURN_NOT_OK(open_outlets(cursor));
-  // Rows that wait would keep a function's worker, or half of the memory, from others.
-  if (!built.may_run_ahead) ARROW_RETURN_NOT_OK(wait_until_wanted());
+  return PlanBuilder(engine_, *input_, config, gauges_).build();
+}
+
+/// Deals the rows, and moves the cursor behind what was dealt.
+arrow::Status Flow::deal(BuiltPlan& built, data::Cursor& cursor, std::uint32_t layout) {
   ThreadClock& clock = gauges_->puller();
   const std::size_t dealing = clock.add(gauges_->add("deal"));
   DealerConfig dealer_settings = dealer_config(consumption_, cursor, built, members_);
+  dealer_settings.layout = layout;
   dealer_settings.on_wait = [this, &clock, dealing](int rank, bool waits) {
     gauges_->wait_for(waits ? std::optional(rank) : std::nullopt);
     clock.go(waits ? ThreadClock::before(dealing + 1) : ThreadClock::in(dealing));
@@ -202,6 +223,7 @@ arrow::Status Flow::deal_epoch() {
   clock.go(ThreadClock::in(dealing));
   arrow::Status pulled = pull(built, dealer, clock.gauge(dealing));
   demand_->set_wait_for_need(nullptr);
+  cursor = data::moved(std::move(cursor), dealer.position());
   if (!pulled.ok()) return pulled;
   end(dealer, *built.errored);
   return arrow::Status::OK();
@@ -234,7 +256,7 @@ void Flow::end(const RowDealer& dealer, const ErroredUnits& errored) {
   end.errored = errored.count();
   end.first_failure = errored.first_failure();
   FlowCounters counters = gauges_->read();
-  counters.rows = dealer.rows_dealt();
+  counters.rows = dealer.position().rows_before - rows_before_;
   end.stats = std::move(counters);
   for (const Member& member : members_) member.outlet->finish(wire::to_frame(end));
 }

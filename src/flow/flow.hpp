@@ -53,6 +53,8 @@ class Flow {
   bool run();
   arrow::Status wait_until_wanted();
   arrow::Status deal_epoch();
+  arrow::Result<BuiltPlan> build(const data::Cursor& cursor);
+  arrow::Status deal(BuiltPlan& built, data::Cursor& cursor, std::uint32_t layout);
   arrow::Result<data::Cursor> start_cursor(const data::PlanIdentity& identity) const;
   arrow::Status check_sources(const BuiltPlan& built, data::Cursor& cursor) const;
   arrow::Status open_outlets(const data::Cursor& cursor);
@@ -71,7 +73,8 @@ class Flow {
   const std::shared_ptr<Demand> demand_;  ///< Of its clients. Comes with `mutex_` held.
   Stage* stage_ = nullptr;                ///< While it runs.
   bool stopped_ = false;
-  bool failed_ = false;  ///< Before it was wanted.
+  bool failed_ = false;           ///< Before it was wanted.
+  std::int64_t rows_before_ = 0;  ///< The first row that it deals.
   std::thread thread_;
 };
 

@@ -73,6 +73,12 @@ void FlowGauges::stop_pulling() {
   ended_ = std::chrono::steady_clock::now();
 }
 
+void FlowGauges::begin_anew() {
+  puller_.reset();
+  const std::lock_guard lock(mutex_);
+  stages_.clear();
+}
+
 void FlowGauges::wait_for(std::optional<int> rank) {
   const std::lock_guard lock(mutex_);
   awaited_ = rank;

@@ -94,6 +94,9 @@ class FlowGauges {
   ThreadClock& puller();
   void stop_pulling();
 
+  /// The stages are made again: what they did does not count. By the thread that pulls.
+  void begin_anew();
+
   /// The flow waits for the client of this rank, which has taken no batch; unset: no more.
   void wait_for(std::optional<int> rank);
   /// The clients of a flow that was begun before them have come: it waits for them from now on.

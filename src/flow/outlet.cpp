@@ -49,7 +49,7 @@ void Outlet::wait_for_need() {
   memory_->drop_free_ones();
 }
 
-Result<bool> Outlet::deal(const SlotBatch& batch, feed::BatchInSlot place,
+Result<bool> Outlet::deal(const SlotBatch& batch, std::uint32_t layout, feed::BatchInSlot place,
                           const std::function<void(bool waits)>& on_wait) {
   const bool is_short = batch.size() > large_batch && collect() && !memory_->has_room(batch.size());
   const std::uint64_t most = is_short ? 1 : ahead_max(batch.size());
@@ -66,7 +66,7 @@ Result<bool> Outlet::deal(const SlotBatch& batch, feed::BatchInSlot place,
   if (const Result<void> collected = collect(); !collected) return collected.error();
   const Result<Slot> slot = memory_->take(batch.size());
   if (!slot) return slot.error();
-  batch.write(slot->memory, 0);
+  batch.write(slot->memory, layout);
   place.slot = slot->id;
   place.offset = slot->offset;
   place.size = slot->size;

@@ -25,9 +25,11 @@ class Outlet {
   static Result<std::shared_ptr<Outlet>> make(Budget& budget, int prefetch, std::function<void()> notify);
 
   /// Waits until the client takes another batch, and writes it to a slot. `place` has all but the
-  /// slot. `on_wait` is called as the wait begins, if there is one, and as it ends. False: the
-  /// client is gone, or the flow was stopped. Errors: `unavailable`, `corrupted`. One thread.
-  Result<bool> deal(const SlotBatch& batch, feed::BatchInSlot place, const std::function<void(bool waits)>& on_wait);
+  /// slot; `layout` is the id of a layout that was sent. `on_wait` is called as the wait begins, if
+  /// there is one, and as it ends. False: the client is gone, or the flow was stopped. Errors:
+  /// `unavailable`, `corrupted`. One thread.
+  Result<bool> deal(const SlotBatch& batch, std::uint32_t layout, feed::BatchInSlot place,
+                    const std::function<void(bool waits)>& on_wait);
   /// Waits until the client needs a batch that was not dealt yet, and has no more than the one that
   /// it uses, or is gone. Gives up the memory of the others. Same thread as `deal`.
   void wait_for_need();

@@ -3,6 +3,7 @@
 #include "data/function_workers.hpp"
 #include "data/rules.hpp"
 #include "flow/flow.hpp"
+#include "flow/functions/wider_schema.hpp"
 
 #include <arrow/ipc/writer.h>
 
@@ -111,7 +112,10 @@ wire::Frame answer(Engine& engine, const feed::Invite& invite) {
 wire::Frame answer(Engine& engine, const std::string& what, const PlanInput& input,
                    const std::shared_ptr<FlowGauges>& gauges, Errand& errand) {
   try {
-    const Answered made = answered(engine, what, input, gauges, errand);
+    const Answered made = until_wide_enough([&] {
+      if (gauges) gauges->begin_anew();
+      return answered(engine, what, input, gauges, errand);
+    });
     return made.ok() ? wire::Frame{made->json, made->blob} : failure_frame(made.status());
   } catch (const std::exception& failure) {
     return failure_frame(Error{ErrorKind::internal, failure.what()});

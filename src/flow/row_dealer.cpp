@@ -32,7 +32,7 @@ arrow::Status RowDealer::tell_layout(const std::shared_ptr<arrow::Schema>& schem
   schema_ = slot_schema(schema);
   ARROW_ASSIGN_OR_RAISE(const auto text, arrow::ipc::SerializeSchema(*schema_));
   const auto blob = std::make_shared<const std::string>(text->ToString());
-  const feed::Layout layout = layout_of(*schema_, 0);
+  const feed::Layout layout = layout_of(*schema_, config_.layout);
   for (const Member& member : members_) member.outlet->send(wire::to_frame(layout, blob));
   return arrow::Status::OK();
 }
@@ -184,7 +184,8 @@ arrow::Status RowDealer::deal(int rank, const std::vector<Rows>& rows, const dat
   place.row = after.row;
   place.rows_before = after.rows_before;
   place.batches = after.batches;
-  const Result<bool> dealt = to->outlet->deal(batch, place, [this, rank](bool waits) { config_.on_wait(rank, waits); });
+  const auto on_wait = [this, rank](bool waits) { config_.on_wait(rank, waits); };
+  const Result<bool> dealt = to->outlet->deal(batch, config_.layout, place, on_wait);
   if (!dealt) return arrow::Status::OutOfMemory(dealt.error().message);
   return arrow::Status::OK();
 }

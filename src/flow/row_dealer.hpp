@@ -27,6 +27,7 @@ struct DealerConfig {
   std::optional<std::int64_t> batch_rows;  ///< Unset: pieces as they come.
   data::Shares shares;
   std::uint32_t epoch = 0;
+  std::uint32_t layout = 0;  ///< The id of its rows' layout.
   data::Position start;
   /// Rows to be left out first: those that went before the start, where the stage begins with the
   /// epoch.
@@ -54,7 +55,8 @@ class RowDealer {
   void wait_for_need() const;
   /// No client wants more: all are gone, or the rows that a limit allows were dealt.
   bool is_satisfied() const;
-  std::int64_t rows_dealt() const { return position_.rows_before - config_.start.rows_before; }
+  /// Behind what was dealt.
+  const data::Position& position() const { return position_; }
   std::int64_t dropped() const { return dropped_; }
 
  private:

@@ -2,6 +2,7 @@
 
 #include "core/json.hpp"
 #include "flow/flow.hpp"
+#include "flow/functions/wider_schema.hpp"
 #include "flow/tensor_rows.hpp"
 #include "flow/writers/writer.hpp"
 
@@ -105,7 +106,10 @@ arrow::Result<Json> written(Engine& engine, const PlanInput& input, Errand& erra
 wire::Frame write_plan(Engine& engine, const PlanInput& input, Errand& errand, std::shared_ptr<FlowGauges> gauges) {
   try {
     if (!gauges) gauges = std::make_shared<FlowGauges>(engine.budget());
-    auto made = written(engine, input, errand, gauges);
+    auto made = until_wide_enough([&] {
+      gauges->begin_anew();
+      return written(engine, input, errand, gauges);
+    });
     engine.functions()->trim();
     return made.ok() ? wire::to_frame(feed::Answer{std::move(*made)}) : failure_frame(made.status());
   } catch (const std::exception& failure) {

@@ -2,6 +2,7 @@
 
 #include "flow/functions/function_link.hpp"
 #include "flow/functions/function_schema.hpp"
+#include "flow/functions/wider_schema.hpp"
 #include "flow/item_turn.hpp"
 
 #include <algorithm>
@@ -74,9 +75,9 @@ class FunctionPool::State {
     return done;
   }
 
-  std::shared_ptr<arrow::Schema> schema() const {
+  std::shared_ptr<arrow::Schema> schema(const void* owner) const {
     const std::lock_guard lock(mutex_);
-    return schema_;
+    return schema_of(owner);
   }
 
   int workers() const {
@@ -116,6 +117,7 @@ class FunctionPool::State {
   void forget_caller(const void* caller) {
     const std::lock_guard lock(mutex_);
     stopped_callers_.erase(caller);
+    schemas_.erase(caller);
   }
 
   void stop() {
@@ -297,8 +299,10 @@ class FunctionPool::State {
       const std::int64_t before = std::exchange(made, made + batch->num_rows());
       if (made <= delivered) return arrow::Status::OK();
       if (before < delivered) batch = batch->Slice(delivered - before);
-      ARROW_ASSIGN_OR_RAISE(const auto schema, decided_schema(batch->schema(), work.decides_schema, caller));
-      ARROW_ASSIGN_OR_RAISE(batch, fitted(batch, schema, spec_.name, work.where));
+      ARROW_ASSIGN_OR_RAISE(const auto schema, decided_schema(batch->schema(), work, caller));
+      auto fit = fitted(batch, schema, spec_.name, work.where);
+      if (!fit.ok()) return work.owner == nullptr ? fit.status() : widened_for(batch, schema, fit.status());
+      batch = fit.MoveValueUnsafe();
       delivered = made;
       return sink(std::move(batch));
     });
@@ -307,18 +311,34 @@ class FunctionPool::State {
   }
 
   /// The schema of all outputs; that of this one if it is the first.
-  arrow::Result<std::shared_ptr<arrow::Schema>> decided_schema(const std::shared_ptr<arrow::Schema>& own, bool decides,
-                                                               const void* caller) {
+  arrow::Result<std::shared_ptr<arrow::Schema>> decided_schema(const std::shared_ptr<arrow::Schema>& own,
+                                                               const FunctionWork& work, const void* caller) {
     std::unique_lock lock(mutex_);
     const auto is_over = [&] { return stopped_ || stopped_callers_.contains(caller); };
-    changed_.wait(lock, [&] { return is_over() || schema_ || decides || !deciding_; });
+    changed_.wait(lock, [&] { return is_over() || schema_ || work.decides_schema || !deciding_; });
     if (is_over()) return cancelled();
     if (!schema_) {
       schema_ = own->RemoveMetadata();
       deciding_ = false;
       changed_.notify_all();
     }
-    return schema_;
+    return schema_of(work.owner);
+  }
+
+  /// With the mutex held: that of the pool, as it was when the owner first asked.
+  std::shared_ptr<arrow::Schema> schema_of(const void* owner) const {
+    if (owner == nullptr || !schema_) return schema_;
+    return schemas_.emplace(owner, schema_).first->second;
+  }
+
+  /// Outputs of later owners have room for this one too, if a type has. Returns why it failed.
+  arrow::Status widened_for(const std::shared_ptr<arrow::RecordBatch>& batch,
+                            const std::shared_ptr<arrow::Schema>& schema, const arrow::Status& misfit) {
+    const auto wider = wider_schema(schema, *batch->schema());
+    if (wider->Equals(*schema, false) || !fitted(batch, wider, spec_.name, "").ok()) return misfit;
+    const std::lock_guard lock(mutex_);
+    schema_ = wider_schema(schema_, *wider);
+    return schema_widened(misfit);
   }
 
   const std::shared_ptr<FunctionHost> host_;
@@ -336,6 +356,7 @@ class FunctionPool::State {
   int starting_ = 0;
   int starting_elsewhere_ = 0;  ///< Of these.
   std::shared_ptr<arrow::Schema> schema_;
+  mutable std::map<const void*, std::shared_ptr<arrow::Schema>> schemas_;  ///< Of owners.
   bool deciding_ = false;
   bool stopped_ = false;
 };
@@ -360,7 +381,7 @@ arrow::Status FunctionPool::process(const FunctionWork& work, const std::shared_
 void FunctionPool::stop_caller(const void* caller) { state_->stop_caller(caller); }
 void FunctionPool::forget_caller(const void* caller) { state_->forget_caller(caller); }
 
-std::shared_ptr<arrow::Schema> FunctionPool::schema() const { return state_->schema(); }
+std::shared_ptr<arrow::Schema> FunctionPool::schema(const void* owner) const { return state_->schema(owner); }
 void FunctionPool::desk_changed() { state_->desk_changed(); }
 int FunctionPool::workers() const { return state_->workers(); }
 std::int64_t FunctionPool::slot_bytes() const { return state_->slot_bytes(); }

@@ -52,6 +52,10 @@ struct FunctionWork {
   /// beside it wait for that. At most one call of a pool has it. Without one the first output
   /// decides.
   bool decides_schema = false;
+  /// Whose outputs have one type each column: of one plan that runs. Where an output does not fit,
+  /// but a wider type has the values of all, `process` fails with `is_schema_widened`, and those of
+  /// owners that come later have that type. Null: outputs that do not fit are errors.
+  const void* owner = nullptr;
   /// Called when the call begins to wait for a free worker, and when it has one.
   std::function<void(bool waits)> on_wait = {};
 };
@@ -99,11 +103,11 @@ class FunctionPool {
   /// Calls of `caller` that are under way, and later ones, return Cancelled. Workers in the middle
   /// of a unit end; others stay for other callers.
   void stop_caller(const void* caller);
-  /// The caller is no more.
+  /// The caller, or owner, is no more.
   void forget_caller(const void* caller);
 
-  /// Of all outputs; null before the first.
-  std::shared_ptr<arrow::Schema> schema() const;
+  /// Of all outputs of this owner; null before the first.
+  std::shared_ptr<arrow::Schema> schema(const void* owner) const;
 
   /// The desk has one more worker, or one less.
   void desk_changed();

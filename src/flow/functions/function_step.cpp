@@ -56,7 +56,7 @@ class FunctionStep : public UnitStep {
     if (!input) return input;
     // The workers start while files are opened.
     ARROW_ASSIGN_OR_RAISE(const auto pool, pool_for(input));
-    return pool->schema();
+    return pool->schema(this);
   }
 
   bool needs_whole_unit() const override { return true; }
@@ -65,7 +65,7 @@ class FunctionStep : public UnitStep {
                     const ItemSink& sink) const override {
     if (!rows || rows->num_rows() == 0) return arrow::Status::OK();
     ARROW_ASSIGN_OR_RAISE(const auto pool, pool_for(rows->schema()));
-    const FunctionWork work{place.seed, place.epoch, place.unit, place.where, place.is_first, place.on_wait};
+    const FunctionWork work{place.seed, place.epoch, place.unit, place.where, place.is_first, this, place.on_wait};
     if (!keeps_rows_) return pool->process(work, rows, sink, this);
     std::int64_t made = 0;
     const ItemSink counted = [&](const std::shared_ptr<arrow::RecordBatch>& batch) {

@@ -105,6 +105,8 @@ class PythonSource : public Source {
     }
   }
 
+  ~PythonSource() override { pool_->forget_caller(this); }
+
   /// Makes units, until one has rows.
   arrow::Status begin() {
     for (const Unit& unit : units_) {
@@ -148,6 +150,7 @@ class PythonSource : public Source {
     FunctionWork work;
     work.unit = unit.begin;
     work.where = unit.where;
+    work.owner = this;
     return std::make_unique<UnitReader>(pool_, std::move(work));
   }
 

@@ -1,6 +1,7 @@
 #include "flow/functions/function_pool.hpp"
 
 #include "flow/functions/function_fixture.hpp"
+#include "flow/functions/wider_schema.hpp"
 #include "flow/item_turn.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -102,6 +103,25 @@ BOOST_AUTO_TEST_CASE(later_outputs_get_the_type_of_the_first_or_an_error_that_na
   BOOST_TEST(values_of<arrow::DoubleArray>(run(*pool, numbers(1, 1)).ValueOrDie(), "y").front() == 2.0);
   BOOST_TEST(run(*pool, numbers(2, 1)).status().message() ==
              "map_batches(f): column \"y\" is string; expected double, as in the first output");
+}
+
+BOOST_AUTO_TEST_CASE(an_output_of_another_shape_fails_for_its_owner_and_later_owners_have_room_for_it) {
+  const auto pool = open(spec("import numpy as np\nf = lambda b: {\"y\": np.ones((1, int(b[\"x\"][0]) + 1))}"));
+  const int plans[2] = {};
+  FunctionWork first;
+  first.owner = &plans[0];
+  FunctionWork second;
+  second.owner = &plans[1];
+  const auto narrow = run(*pool, numbers(0, 1), first).ValueOrDie().front()->schema();
+  const auto misfit = run(*pool, numbers(1, 1), first).status();
+  BOOST_TEST(headway::flow::is_schema_widened(misfit));
+  BOOST_TEST(misfit.message().find("the shape [2], and those before it [1]") != std::string::npos);
+  BOOST_TEST(run(*pool, numbers(0, 1), first).ValueOrDie().front()->schema()->Equals(*narrow));
+  const auto wide = run(*pool, numbers(0, 1), second).ValueOrDie().front()->schema();
+  BOOST_TEST(wide->field(0)->type()->ToString().find("variable_shape_tensor") != std::string::npos);
+  BOOST_TEST(run(*pool, numbers(1, 1), second).ValueOrDie().front()->schema()->Equals(*wide));
+  pool->forget_caller(&plans[0]);
+  BOOST_TEST(pool->schema(&plans[0])->Equals(*wide));
 }
 
 BOOST_AUTO_TEST_CASE(a_function_that_hangs_ends_with_its_pool) {

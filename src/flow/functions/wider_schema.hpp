@@ -1,0 +1,32 @@
+#pragma once
+
+#include <arrow/status.h>
+#include <arrow/type.h>
+
+#include <memory>
+
+/// Outputs of a function whose columns have other types than its first output had. Where a type has
+/// the values of both, whoever runs the plan makes its stages again, and all outputs have the wider
+/// type.
+namespace headway::flow {
+
+/// A schema for outputs that fit `schema`, and for those that are as `other`: tensors whose shapes
+/// may differ for tensors of one shape, any type for one without values, fields that only one of
+/// two structs has. The same where there is no such type.
+std::shared_ptr<arrow::Schema> wider_schema(const std::shared_ptr<arrow::Schema>& schema, const arrow::Schema& other);
+
+/// The failure of a plan that succeeds when its stages are made again.
+arrow::Status schema_widened(const arrow::Status& misfit);
+bool is_schema_widened(const arrow::Status& status);
+
+/// Makes and runs a plan, again each time that a function's outputs got a wider type. `run` returns
+/// a Status or a Result, and has begun anew when it is called again.
+template <class Run>
+auto until_wide_enough(Run run) {
+  while (true) {
+    auto made = run();
+    if (!is_schema_widened(arrow::ToStatus(made))) return made;
+  }
+}
+
+}  // namespace headway::flow
