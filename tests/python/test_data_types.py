@@ -101,3 +101,54 @@ def test_arrays_of_several_shapes_may_be_written_into():
         array += 1  # torch warns of arrays that are not writable.
     assert [array.tolist() for array in batch["x"]] == [[[1, 1]], [[2, 2]] * 2, [[3, 3]] * 3]
     assert all(row["x"].flags.writeable for row in rows.iter_rows())
+
+
+def _changed(batch):
+    for values in batch.values():
+        if values.dtype == object and isinstance(values[0], np.ndarray):
+            for row in values:
+                row += 1
+        elif values.dtype.kind in "if":
+            values += 1
+    return batch
+
+
+MIXED = {
+    "text": list("abcd"),
+    "number": np.arange(4),
+    "tensor": pa.FixedShapeTensorArray.from_numpy_ndarray(np.arange(8.0).reshape(4, 2)),
+    "pair": pa.array([[1, 2]] * 4, pa.list_(pa.int64(), 2)),
+    "list": [[1], [2, 3], [4], []],
+}
+
+
+def test_a_function_may_write_into_its_arrays_whatever_columns_are_beside_them():
+    rows = data.from_arrow(pa.table(MIXED)).materialize()
+    twice = rows.map_batches(_changed, batch_size=2).map_batches(_changed)
+    given = rows.map_batches(lambda table: table, batch_format="pyarrow").map_batches(_changed)
+    for made, more in ((rows.map_batches(_changed), 1), (twice, 2), (given, 1), (rows, 0)):
+        table = made.to_pandas()
+        assert table["number"].tolist() == [i + more for i in range(4)]
+        assert np.stack(table["tensor"]).tolist() == (np.arange(8.0).reshape(4, 2) + more).tolist()
+        assert [list(row) for row in table["pair"]] == [[1 + more, 2 + more]] * 4
+        assert [list(row) for row in table["list"]] == [[1 + more], [2 + more, 3 + more], [4 + more], []]
+
+
+def test_an_arrow_table_that_a_function_returns_again_and_again_is_not_written_into():
+    kept = pa.table({"text": ["a"] * 3, "number": np.zeros(3)})
+    rows = data.range(4).map_batches(lambda batch: kept, batch_size=1, batch_format="pyarrow").map_batches(_changed)
+    assert rows.to_pandas()["number"].tolist() == [1.0] * 12
+
+
+def test_rows_of_a_function_and_of_a_loop_may_be_written_into():
+    images = data.from_items([{"image": np.ones((2 + i, 2)), "name": "a"} for i in range(2)])
+    rows = data.from_arrow(pa.table(MIXED))
+
+    def more(row):
+        row["image" if "image" in row else "tensor"] += 1
+        return row
+
+    assert [row["image"].sum() for row in images.map(more).take_all()] == [8, 12]
+    assert [row["tensor"].sum() for row in rows.map(more).take_all()] == [3, 7, 11, 15]
+    for row in rows.iter_rows():
+        row["tensor"] += 1

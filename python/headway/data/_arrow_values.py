@@ -18,7 +18,8 @@ def _extension(column: pa.ExtensionArray) -> np.ndarray:
 
     is_fixed = hasattr(column, "to_numpy_ndarray")
     if is_fixed and not column.null_count:
-        return column.to_numpy_ndarray()
+        values = column.to_numpy_ndarray()
+        return values if values.flags.writeable else values.copy()
     if not is_fixed and column.type.extension_name != VARIABLE_TENSOR.decode():
         return as_numpy(column.storage)
     made: Any = np.empty(len(column), object)

@@ -61,9 +61,11 @@ class ColumnsBlock:
 class ArrowBlock:
     """Columns of any type: a record batch over shared memory, or what a function returned."""
 
-    def __init__(self, batch: Any) -> None:
+    def __init__(self, batch: Any, may_write: bool = False) -> None:
         self.record_batch = batch
         self.rows: int = batch.num_rows
+        #: Whether the batch's memory is the function's: what it changes there nobody else sees.
+        self._may_write = may_write
         self.shapes: frozenset[tuple[int, ...]] = frozenset()
         self._numpy: dict[str, Any] | None = None
 
@@ -72,7 +74,7 @@ class ArrowBlock:
         if batch_format == "numpy":
             if self._numpy is None:
                 self._numpy = {
-                    name: to_numpy(column)
+                    name: to_numpy(column, self._may_write)
                     for name, column in zip(self.record_batch.schema.names, self.record_batch.columns, strict=True)
                 }
             pieces = {name: values[begin:end] for name, values in self._numpy.items()}
@@ -82,7 +84,7 @@ class ArrowBlock:
         piece = self.record_batch.slice(begin, end - begin)
         if batch_format == "pyarrow":
             return pa.Table.from_batches([piece])
-        return to_pandas(piece)
+        return to_pandas(piece, self._may_write)
 
     def _stacked(self, columns: dict[str, Any]) -> dict[str, Any]:
         """With one array for each column of tensors that are alike in these rows, whose shapes may
@@ -100,7 +102,7 @@ class ArrowBlock:
     def items(self, begin: int, end: int) -> list[dict[str, Any]]:
         """Values of nested types become lists and dictionaries."""
         piece = self.record_batch.slice(begin, end - begin)
-        parts = [to_list(column) for column in piece.columns]
+        parts = [to_list(column, self._may_write) for column in piece.columns]
         names = piece.schema.names
         return [dict(zip(names, row, strict=True)) for row in zip(*parts, strict=True)]
 
@@ -131,56 +133,88 @@ def _table(columns: dict[str, Any]) -> Any:
     return pa.Table.from_arrays(arrays, names=list(columns))
 
 
-def to_numpy(column: Any) -> Any:
-    """An Arrow array as numpy: a view where that is possible.
+def to_numpy(column: Any, may_write: bool = False) -> Any:
+    """An Arrow array as numpy, which may be written into.
 
     Tensors become ``[rows, *shape]``; what has no type in numpy becomes an array of objects, with
     None where it is null. Integers with nulls become floats with NaN.
+
+    Args:
+        column: The Arrow array.
+        may_write: Whether its memory may be written into: the array is a view where that is
+            possible. False: it is a copy.
     """
     import pyarrow as pa
 
     if _is_fixed_tensor(column.type):
         if column.null_count == 0:
-            return column.to_numpy_ndarray()
-        return _objects(to_list(column))
+            return _writable(column.to_numpy_ndarray(), may_write)
+        return _objects(to_list(column, may_write))
     if _is_variable_tensor(column.type):
-        return _variable_to_numpy(column)
+        return _variable_to_numpy(column, may_write)
     if pa.types.is_fixed_size_list(column.type) and column.null_count == 0:
         values = column.flatten()
         if _is_number(values.type) and values.null_count == 0:
-            return values.to_numpy(zero_copy_only=False).reshape(len(column), column.type.list_size)
+            return to_numpy(values, may_write).reshape(len(column), column.type.list_size)
     if isinstance(column, pa.ExtensionArray):
-        return to_numpy(column.storage)
+        return to_numpy(column.storage, may_write)
     if pa.types.is_struct(column.type):
         return _objects(column.to_pylist())  # Arrow's own way makes floats of integers beside None.
-    return column.to_numpy(zero_copy_only=False)
+    if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
+        return _lists_to_numpy(column, may_write)
+    return _writable(column.to_numpy(zero_copy_only=False), may_write)
 
 
-def _variable_to_numpy(column: Any) -> Any:
+class _View:
+    """The memory of an array that Arrow calls read-only, for an array that is not."""
+
+    def __init__(self, values: Any) -> None:
+        self._values = values
+        interface = values.__array_interface__
+        self.__array_interface__ = {**interface, "data": (interface["data"][0], False)}
+
+
+def _writable(values: Any, may_write: bool) -> Any:
+    if values.flags.writeable:
+        return values
+    return np.asarray(_View(values)) if may_write and values.size else values.copy()
+
+
+def _lists_to_numpy(column: Any, may_write: bool) -> Any:
+    if column.values.null_count:  # Each row is of floats only where it has nulls itself.
+        rows = column.to_numpy(zero_copy_only=False)
+        return _objects([row if row is None or row.flags.writeable else row.copy() for row in rows])
+    values = to_numpy(column.values, may_write)
+    offsets = column.offsets.to_pylist()
+    pieces = zip(offsets[:-1], offsets[1:], column.is_valid().to_pylist(), strict=True)
+    return _objects([values[begin:end] if is_valid else None for begin, end, is_valid in pieces])
+
+
+def _variable_to_numpy(column: Any, may_write: bool) -> Any:
     """Tensors of one shape as one array, and others as an array of objects."""
     if len(column) and not column.null_count:
-        values, offsets, shapes, valid = _tensor_parts(column)
+        values, offsets, shapes, valid = _tensor_parts(column, may_write)
         if all(valid) and (shapes == shapes[0]).all():
             return values[offsets[0] : offsets[-1]].reshape(len(column), *shapes[0])
-    return _objects(to_list(column))
+    return _objects(to_list(column, may_write))
 
 
-def to_list(column: Any) -> list[Any]:
-    """An Arrow array as Python's values; tensors are arrays."""
+def to_list(column: Any, may_write: bool = False) -> list[Any]:
+    """An Arrow array as Python's values; tensors are arrays, as those of :func:`to_numpy`."""
     if _is_fixed_tensor(column.type):
         shape = tuple(column.type.shape)
         if column.null_count == 0:
-            return list(column.to_numpy_ndarray())
+            return list(to_numpy(column, may_write))
         flat = column.storage
-        return [None if not each.is_valid else to_numpy(each.values).reshape(shape) for each in flat]
+        return [None if not each.is_valid else to_numpy(each.values, may_write).reshape(shape) for each in flat]
     if _is_variable_tensor(column.type):
-        values, offsets, shapes, valid = _tensor_parts(column)
+        values, offsets, shapes, valid = _tensor_parts(column, may_write)
         ends = zip(offsets[:-1].tolist(), offsets[1:].tolist(), shapes.tolist(), valid, strict=True)
         return [values[begin:end].reshape(shape) if is_valid else None for begin, end, shape, is_valid in ends]
     return column.to_pylist()
 
 
-def _tensor_parts(column: Any) -> tuple[Any, Any, Any, list[bool]]:
+def _tensor_parts(column: Any, may_write: bool) -> tuple[Any, Any, Any, list[bool]]:
     """Of tensors whose shapes may differ: the values of all, where each row's begin and the last
     one's end, the shapes, and which rows are no null.
     """
@@ -192,15 +226,15 @@ def _tensor_parts(column: Any) -> tuple[Any, Any, Any, list[bool]]:
     lengths = shape.values.slice(shape.offset * dimensions, len(shape) * dimensions)
     shapes = lengths.fill_null(0).to_numpy(zero_copy_only=False).reshape(len(shape), dimensions)
     offsets = data.offsets.to_numpy(zero_copy_only=False)
-    return to_numpy(data.values), offsets, shapes, storage.is_valid().to_pylist()
+    return to_numpy(data.values, may_write), offsets, shapes, storage.is_valid().to_pylist()
 
 
-def to_pandas(batch: Any) -> Any:
+def to_pandas(batch: Any, may_write: bool = False) -> Any:
     """A record batch as a data frame; a row's tensor is an object."""
     import pyarrow as pa
 
     tensors = {
-        name: to_list(column)
+        name: to_list(column, may_write)
         for name, column in zip(batch.schema.names, batch.columns, strict=True)
         if isinstance(column.type, pa.BaseExtensionType)
     }

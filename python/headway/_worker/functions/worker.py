@@ -137,7 +137,7 @@ class Worker:
             return blocks.ColumnsBlock(slots.read_columns(memory, self._fields["layout"]), fields["rows"])
         import pyarrow as pa
 
-        return blocks.ArrowBlock(pa.ipc.open_stream(pa.py_buffer(memory)).read_next_batch())
+        return blocks.ArrowBlock(pa.ipc.open_stream(pa.py_buffer(memory)).read_next_batch(), may_write=True)
 
     def _fail(self, fields: dict[str, Any], pickled: bytes, begin: int | None = None, end: int | None = None) -> None:
         progress = self._calls[0].progress if self._failure is None else None
