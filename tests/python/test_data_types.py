@@ -94,6 +94,48 @@ def test_a_column_without_a_name_goes_through_operations_on_all_rows(tmp_path):
     assert rows.join(rows.rename_columns({"k": "other"}), "inner", on="").take(1) == [{"": 0, "k": 2, "other": 2}]
 
 
+CASES = [{"a": 2, "A": 1, "aB": "x"}, {"a": 1, "A": 2, "aB": "y"}, {"a": 1, "A": 1, "aB": "z"}]
+
+
+def test_names_that_differ_only_in_case_are_columns_of_their_own():
+    rows = data.from_items(CASES)
+    assert [row["aB"] for row in rows.sort("a").take_all()] == ["y", "z", "x"]
+    assert [row["aB"] for row in rows.sort("A").take_all()] == ["x", "z", "y"]
+    assert rows.sort(["A", "a"], descending=[False, False]).take_all() == [CASES[2], CASES[0], CASES[1]]
+    assert rows.groupby("A").sum("a").take_all() == [{"A": 1, "sum(a)": 3}, {"A": 2, "sum(a)": 1}]
+    assert rows.groupby(["a", "A"]).count().count() == 3
+    assert rows.unique("A") == [1, 2]
+    assert rows.aggregate(data.aggregate.Max("a", alias_name="m"), data.aggregate.Min("A", alias_name="M")) == {
+        "m": 2,
+        "M": 1,
+    }
+    other = data.from_items([{"A": 2, "AB": "found"}])
+    assert rows.join(other, "inner", on="A").take_all() == [{**CASES[1], "AB": "found"}]
+    assert rows.join(other, "left_anti", on="A").count() == 2
+    groups = rows.groupby("A").map_groups(lambda group: {"A": group["A"][:1], "n": [len(group["a"])]})
+    assert groups.take_all() == [{"A": 1, "n": 2}, {"A": 2, "n": 1}]
+
+
+def test_failures_name_columns_as_they_are_called():
+    rows = data.from_items([{"Name": "text", "k": 1}])
+    with pytest.raises(Exception, match=r"sort: there is no column 'Nam'; there are Name, k"):
+        rows.sort("Nam").take_all()
+    with pytest.raises(ValueError, match=r"'Name' is string; allowed: a column of numbers"):
+        rows.sum("Name")
+
+
+def test_intervals_keep_nanoseconds_or_are_refused():
+    kind = pa.month_day_nano_interval()
+    intervals = pa.array([(1, 2, 3), None, (0, 0, 1_000_000_001), (14, -1, -5)], kind)
+    rows = data.from_arrow(pa.table({"id": [3, 2, 1, 0], "i": intervals}).slice(1))
+    assert rows.sort("id").to_arrow().column("i").to_pylist() == intervals[1:].to_pylist()[::-1]
+    assert rows.join(rows.select_columns(["id"]), "inner", on="id").to_arrow().schema.field("i").type == kind
+    with pytest.raises(ValueError, match=r"column 'i' is month_day_nano_interval and has parts of microseconds"):
+        rows.sort("i").take_all()
+    whole = data.from_arrow(pa.table({"i": pa.array([(0, 0, 5000), (0, 0, -2000)], kind)}))
+    assert [row["i"].nanoseconds for row in whole.sort("i").take_all()] == [-2000, 5000]
+
+
 def test_arrays_of_several_shapes_may_be_written_into():
     rows = data.range(3).map(lambda row: {"x": np.full((row["id"] + 1, 2), row["id"])})
     (batch,) = rows.iter_batches()

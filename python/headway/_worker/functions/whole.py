@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from headway._worker.functions import groups, slots, whole_failures, whole_queries
+from headway._worker.functions import groups, slots, whole_failures, whole_names, whole_queries
 from headway._worker.functions.blocks import block_of
 from headway._worker.functions.failures import failure_of
 from headway._worker.functions.frames import Frame, Link
@@ -205,7 +205,7 @@ class Whole:
             columns = self._encoded(batch, carried)
             columns.append(pa.array(whole_queries.row_keys(self._operation, self._options, row, batch.num_rows)))
             row += batch.num_rows
-            names = [*map(whole_queries.seen_name, batch.schema.names), whole_queries.ROW]
+            names = [*map(whole_names.seen_name, batch.schema.names), whole_names.ROW]
             del batch
             yield pa.RecordBatch.from_arrays(columns, names=names)
             del columns
@@ -265,7 +265,7 @@ def _seen(schema: Any, carried: dict[str, Carried]) -> Any:
     """An input as DuckDB sees it, without rows."""
     import pyarrow as pa
 
-    names = [*map(whole_queries.seen_name, schema.names), whole_queries.ROW]
+    names = [*map(whole_names.seen_name, schema.names), whole_names.ROW]
     arrays = [carried[field.name].encoded(_empty(field.type)) for field in schema]
     return pa.Table.from_arrays([*arrays, pa.array([], pa.int64())], names=names)
 
@@ -282,7 +282,7 @@ def _restored(batch: Any, carried: list[dict[str, Carried]], come_from: dict[str
     import pyarrow as pa
 
     columns = []
-    names = ["" if name == whole_queries.NAMELESS else name for name in batch.schema.names]
+    names = list(map(whole_names.own_name, batch.schema.names))
     for name, column in zip(names, batch.columns, strict=True):
         if name in come_from:
             side, own = come_from[name]

@@ -31,6 +31,8 @@ class Carried:
             self._bytes = 2
         elif not used and pa.types.is_decimal256(self.storage):
             self._bytes = 32
+        elif not used and pa.types.is_interval(self.storage):
+            self._bytes = 16
         # DuckDB has no durations, and keeps fewer digits of some times.
         self._number = None
         if not computed and pa.types.is_temporal(self.storage) and not pa.types.is_interval(self.storage):
@@ -48,6 +50,8 @@ class Carried:
             return column.view(self._number)
         if not self._bytes and pa.types.is_decimal256(column.type):
             return self._of_38_digits(column)
+        if not self._bytes and pa.types.is_interval(column.type):
+            return self._of_microseconds(column)
         if not self._bytes:
             return column.cast(pa.float32()) if pa.types.is_float16(column.type) else column
         is_list = pa.types.is_fixed_size_list(column.type)
@@ -73,6 +77,20 @@ class Carried:
                 f"column {self.name!r} is {self.storage} and has values that are no {kind}; allowed where rows are "
                 "sorted, grouped, joined or added up: numbers of 38 digits; cast it to a double or to text"
             ) from None
+
+    def _of_microseconds(self, column: Any) -> Any:
+        """Intervals, which DuckDB counts in microseconds."""
+        import numpy as np
+
+        parts = np.dtype([("months", np.int32), ("days", np.int32), ("nanoseconds", np.int64)])
+        values = np.frombuffer(column.buffers()[1] or b"", parts)[column.offset :][: len(column)]
+        valid = column.is_valid().to_numpy(zero_copy_only=False)
+        if (valid & (values["nanoseconds"] % 1000 != 0)).any():
+            raise ValueError(
+                f"column {self.name!r} is {self.storage} and has parts of microseconds; allowed where rows are sorted, "
+                "grouped, joined or counted by it: whole microseconds"
+            )
+        return column
 
     def restored(self, column: Any) -> Any:
         """What came out, as the column was."""

@@ -6,13 +6,15 @@ import errno
 import os
 import re
 
+from headway._worker.functions.whole_names import own_names
+
 _USED = re.compile(r"failed to offload data block.*?\((\S+ \S+?)/", re.DOTALL)
 _NO_SPACE = "No space left on device"
 
 
 def in_words(error: Exception, operation: str, folder: str, memory: int) -> Exception:
     """The error to raise in place of one of DuckDB's: a disk that is full is an OSError that says
-    how much was written, where, and what to change. Others are as they are.
+    how much was written, where, and what to change. Others have the columns' own names.
 
     Args:
         error: What was raised.
@@ -22,7 +24,8 @@ def in_words(error: Exception, operation: str, folder: str, memory: int) -> Exce
     """
     used = _USED.search(str(error))
     if not used and _NO_SPACE not in str(error):
-        return error
+        text = own_names(str(error))
+        return error if text == str(error) else type(error)(text)
     written = f" after {used[1]}" if used else ""
     place = os.path.dirname(folder)
     return OSError(

@@ -10,11 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from headway._worker.functions.whole_descriptions import check_numeric, description
-
-#: The name of the rows' numbers.
-ROW = "__headway_row"
-#: In place of an empty name, which SQL has not; such as that of the index in pandas' CSV files.
-NAMELESS = "__headway_nameless"
+from headway._worker.functions.whole_names import ROW, quoted
 
 _JOINS = {
     "inner": "INNER JOIN",
@@ -49,21 +45,13 @@ def query(operation: str, options: Mapping[str, Any], inputs: Sequence[Any]) -> 
 
 
 def _refuse(operation: str, schema: Any) -> None:
-    """Refuses names of which DuckDB would take one for the other, and types that it lacks."""
+    """Refuses types that DuckDB lacks."""
     import pyarrow as pa
 
     for field in schema:
         if pa.types.is_union(field.type):
             raise ValueError(
                 f"{operation}: column {field.name!r} is of type {field.type}, which DuckDB does not have; drop it"
-            )
-    seen: dict[str, str] = {}
-    for name in schema.names:
-        other = seen.setdefault(name.lower(), name)
-        if other != name:
-            raise ValueError(
-                f"{operation}: the columns {other!r} and {name!r} differ only in case; "
-                "allowed: names that differ in letters"
             )
 
 
@@ -115,16 +103,6 @@ def row_keys(operation: str, options: Mapping[str, Any], first: int, rows: int) 
     key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     # Signed, in the same order.
     return (key ^ (key >> np.uint64(31)) ^ np.uint64(1 << 63)).view(np.int64)
-
-
-def quoted(name: str) -> str:
-    """A column's name in SQL."""
-    return '"' + seen_name(name).replace('"', '""') + '"'
-
-
-def seen_name(name: str) -> str:
-    """A column's name as DuckDB sees it."""
-    return name or NAMELESS
 
 
 def _require(schema: Any, names: Sequence[str], what: str) -> None:

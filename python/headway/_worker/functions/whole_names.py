@@ -1,0 +1,33 @@
+"""Names of columns as DuckDB sees them: it takes names that differ only in case for one."""
+
+from __future__ import annotations
+
+import re
+
+#: The name of the rows' numbers.
+ROW = "__headway_row"
+#: In place of an empty name, which SQL has not; such as that of the index in pandas' CSV files.
+_NAMELESS = "__headway_nameless"
+#: Behind a name with capitals. The number's bits say which letters are.
+_CAPITALS = re.compile(r"__headway_capitals_([0-9a-f]+)")
+
+
+def seen_name(name: str) -> str:
+    """A column's name as DuckDB sees it; another for each name, also without regard to case."""
+    capitals = sum(1 << index for index, letter in enumerate(name) if letter.isascii() and letter.isupper())
+    return (f"{name}__headway_capitals_{capitals:x}" if capitals else name) or _NAMELESS
+
+
+def own_name(seen: str) -> str:
+    """The column's name of a name that DuckDB sees."""
+    return "" if seen == _NAMELESS else _CAPITALS.sub("", seen)
+
+
+def own_names(text: str) -> str:
+    """The same text of DuckDB's about columns by their own names."""
+    return _CAPITALS.sub("", text)
+
+
+def quoted(name: str) -> str:
+    """A column's name in SQL."""
+    return '"' + seen_name(name).replace('"', '""') + '"'
