@@ -1,5 +1,6 @@
 #include "flow/plan_builder.hpp"
 
+#include "core/text.hpp"
 #include "data/rules.hpp"
 #include "flow/combined_stages.hpp"
 #include "flow/functions/function_step.hpp"
@@ -377,7 +378,11 @@ arrow::Result<std::vector<std::string>> PlanBuilder::files() {
   ARROW_RETURN_NOT_OK(open_sources());
   std::vector<std::string> all;
   for (const auto& [index, source] : sources_) {
-    for (std::string& file : source->files()) all.push_back(std::move(file));
+    for (std::string& file : source->files()) {
+      if (!is_utf8(file))
+        return arrow::Status::Invalid(to_utf8(file), ": the path is no text (UTF-8); rename the file");
+      all.push_back(std::move(file));
+    }
   }
   return all;
 }

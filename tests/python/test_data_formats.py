@@ -3,6 +3,7 @@ they are read and written.
 """
 
 import contextlib
+import os
 import re
 import sqlite3
 
@@ -219,3 +220,23 @@ headway.data.range(300_000).write_{format}({str(folder)!r})
     assert (status, folder.exists()) == (1, False)
     pattern = rf"OSError: cannot write {folder}/[0-9a-f]+_000000\.{format}: File too large\n$"
     assert re.search(pattern, output), output
+
+
+def test_a_path_that_is_no_text_is_named_where_it_would_be_a_value(tmp_path):
+    odd = tmp_path / os.fsdecode(b"a\xff.txt")
+    odd.write_text("one\n")
+    (tmp_path / "b.txt").write_text("two\n")
+    folder = data.read_text(str(tmp_path))
+    assert [row["text"] for row in folder.take_all()] == ["one", "two"]
+    words = r"a\ufffd\.txt: the path is no text \(UTF-8\)"
+    with_paths = data.read_text(str(tmp_path), include_paths=True)
+    for use in (with_paths.take_all, with_paths.count, folder.input_files):
+        with pytest.raises(ValueError, match=words):
+            use()
+    with pytest.raises(ValueError, match=words):
+        with_paths.filter(lambda row: True).to_pandas()
+    part = tmp_path / os.fsdecode(b"k=\xff")
+    part.mkdir()
+    (part / "c.csv").write_text("x\n1\n")
+    with pytest.raises(ValueError, match=r"would be a value of a partition's column; rename the file"):
+        data.read_csv(str(tmp_path), file_extensions=["csv"]).take_all()

@@ -130,6 +130,16 @@ class FileSource : public Source {
   std::vector<Unit> units_;
 };
 
+/// Columns that are made of a file's path are text.
+arrow::Status check_path(const SourceFile& file, bool has_path) {
+  const bool is_text = std::ranges::all_of(
+      file.partition_values, [](const std::optional<std::string>& value) { return !value || is_utf8(*value); });
+  if (is_text && (!has_path || is_utf8(users_path(file.location)))) return arrow::Status::OK();
+  return arrow::Status::Invalid(
+      shown_location(users_path(file.location)), ": the path is no text (UTF-8), and would be a value of ",
+      is_text ? "the column path (include_paths=True)" : "a partition's column", "; rename the file");
+}
+
 /// [format | partitions | path], of which the columns that are asked for stay, in the asked order.
 arrow::Status set_schema(const data::ReadNode& read, OpenedFiles& opened) {
   const OptionView options(read.options, read.format);
@@ -138,6 +148,7 @@ arrow::Status set_schema(const data::ReadNode& read, OpenedFiles& opened) {
   arrow::FieldVector all = opened.format_schema->fields();
   const arrow::FieldVector& partitions = opened.found.partition_fields;
   all.insert(all.end(), partitions.begin(), partitions.end());
+  for (const SourceFile& file : opened.found.files) ARROW_RETURN_NOT_OK(check_path(file, paths));
   if (paths) all.push_back(arrow::field("path", arrow::utf8()));
   const arrow::Schema whole(all);
   for (const auto& field : all) {
