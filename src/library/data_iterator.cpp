@@ -66,7 +66,7 @@ Json consumption_of(const IteratorState& state, const BatchOptions& options) {
           {"prefetch", options.prefetch_batches},
           {"cursor", state.cursor()},
           {"iterator", stream_name(state)},
-          {"more", state.ended}};
+          {"more", state.more}};
 }
 
 /// Rows stay: the position counts them.
@@ -93,7 +93,7 @@ class EpochRun {
     }
     epoch_ = state_->epoch;
     const std::string consumption = consumption_of(*state_, options).dump();
-    more_ = std::exchange(state_->ended, false);
+    more_ = std::exchange(state_->more, false);
     stream_ = library::open_data(state_->dataset.plan().dump(), consumption, state_->name).value();
     loop_ = state_->moving = ++state_->loops;
   }
@@ -135,7 +135,7 @@ class EpochRun {
     if (!taken) {
       if (more_) state_->before = std::move(stream_);
       stream_.reset();
-      state_->ended = true;
+      state_->more = true;
       end();
       return;
     }

@@ -38,8 +38,9 @@ struct IteratorState {
   /// The loop that moves this position; 0: none. One that was left for another moves it no more.
   std::int64_t moving = 0;
   std::int64_t loops = 0;
-  /// Whether the last loop came to its end: the next epoch will probably be wanted too.
-  bool ended = false;
+  /// Whether another epoch is likely after the next one: in a training, and when the last loop came
+  /// to its end.
+  bool more = false;
   /// The stream of an epoch that came to its end. What the data process has begun of the next epoch
   /// lives as long as this.
   std::unique_ptr<library::DataStream> before = nullptr;

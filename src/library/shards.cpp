@@ -29,6 +29,7 @@ void give_shards(const std::string& datasets_json, const std::string& positions_
   for (const auto& [name, described] : datasets.as_object()) {
     auto state = std::make_shared<data::IteratorState>(data::Dataset::from_json(described));
     state->name = name;
+    state->more = true;
     if (described.at("split").as_bool()) {
       state->group = name;
       state->world_size = setting.world_size;

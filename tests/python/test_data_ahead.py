@@ -11,7 +11,7 @@ import threading
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from headway import data
+from headway import data, train
 from headway.data import _client
 
 pytestmark = pytest.mark.usefixtures("the_engine_ends")
@@ -80,6 +80,43 @@ def test_from_the_second_epoch_on_the_next_one_is_opened_while_the_last_batch_is
                 # This epoch's files and those of the epochs before were opened; then one more is.
                 opened.wait_for_more_than(before + number * each)
         assert sorted(found) == list(range(1000))
+
+
+def wait_with_the_last_batch(config):
+    """One epoch of a rank, which does not let its last batch go before the test says so."""
+    found = []
+    for batch in train.get_dataset_shard("train").iter_batches(batch_size=100):
+        found += batch["id"].tolist()
+        if len(found) == 1000:
+            with open(config["reached"], "w"):
+                pass
+            with open(config["seen"]) as seen:
+                seen.read()
+
+
+def test_in_a_training_the_second_epoch_too_is_opened_while_the_last_batch_is_used(table, opened, tmp_path):
+    pipes = {name: str(tmp_path / name) for name in ("reached", "seen")}
+    for path in pipes.values():
+        os.mkfifo(path)
+    before = opened.so_far()
+    list(data.read_parquet(str(table)).iterator().iter_batches(batch_size=100))
+    each = opened.so_far() - before
+    trainer = train.DataParallelTrainer(
+        wait_with_the_last_batch,
+        train_loop_config=pipes,
+        datasets={"train": data.read_parquet(str(table))},
+        scaling_config=train.ScalingConfig(num_workers=1),
+        run_config=train.RunConfig(storage_path=str(tmp_path / "runs")),
+    )
+    fitting = threading.Thread(target=trainer.fit, daemon=True)
+    fitting.start()
+    with open(pipes["reached"]):
+        pass
+    opened.wait_for_more_than(before + 2 * each)
+    with open(pipes["seen"], "w"):
+        pass
+    fitting.join(timeout=LONGEST_S)
+    assert not fitting.is_alive()
 
 
 def test_the_order_of_epochs_is_that_of_epochs_read_alone():

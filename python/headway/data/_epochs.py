@@ -71,8 +71,8 @@ def lanes_for(machines: int) -> int:
 
 
 class EpochStreams:
-    """Opens a stream for each epoch. After an epoch that was read to its end, the stream of the
-    next one says that another epoch is likely, and the data engine begins that epoch early. What
+    """Opens a stream for each epoch. In a training, and after an epoch that was read to its end,
+    the stream says that another epoch is likely, and the data engine begins that epoch early. What
     the engine has begun lives as long as the stream of the epoch before, which therefore stays open
     until the next one gives a batch.
 
@@ -85,8 +85,8 @@ class EpochStreams:
         self._plan = plan
         self._context = context
         self._name = f"{os.getpid()}-{next(_numbers)}"
-        #: Whether the last epoch was read to its end.
-        self._ended = False
+        #: Whether another epoch is likely after the next one; None before the first.
+        self._more: bool | None = None
         #: The one that has come to its end.
         self._before: _client.Stream | None = None
 
@@ -95,10 +95,12 @@ class EpochStreams:
 
         Args:
             asked: How its rows are consumed.
-            waits: What hears how long each batch is waited for.
+            waits: What hears how long each batch is waited for, in a rank of a training.
         """
+        if self._more is None:
+            self._more = waits is not None
         is_alone = not asked["group"] or asked["world_size"] == 1
-        asked = {**asked, "iterator": self._name if is_alone else "", "more": self._ended}
+        asked = {**asked, "iterator": self._name if is_alone else "", "more": self._more}
         return _client.Stream(self._plan, asked, self._context, waits=waits)
 
     def begun(self) -> None:
@@ -110,8 +112,8 @@ class EpochStreams:
     def leave(self, stream: _client.Stream) -> None:
         """Nothing more is wanted of a stream."""
         self.begun()
-        more, self._ended = self._ended, stream.stats is not None
-        if more and self._ended:
+        more, self._more = self._more, stream.stats is not None
+        if more and self._more:
             self._before = stream
         else:
             stream.close()
