@@ -6,11 +6,13 @@
 #include "wire/fork_guard.hpp"
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
 #include <fstream>
 #include <poll.h>
 #include <sys/file.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace headway::feed {
@@ -82,6 +84,16 @@ DataProcess::~DataProcess() { close(); }
 bool DataProcess::has_ended() const {
   pollfd life{life_.get(), POLLRDHUP, 0};
   return life_.is_open() && poll(&life, 1, 0) > 0;
+}
+
+bool DataProcess::failed_to_load() const {
+  constexpr int exit_of_loader = 127;
+  if (child_ == 0 || !has_ended()) return false;
+  siginfo_t end{};
+  while (waitid(P_PID, static_cast<id_t>(child_), &end, WEXITED | WNOWAIT) != 0) {
+    if (errno != EINTR) return false;
+  }
+  return end.si_code == CLD_EXITED && end.si_status == exit_of_loader;
 }
 
 void DataProcess::close() {

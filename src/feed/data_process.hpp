@@ -32,6 +32,9 @@ class DataProcess {
   const std::string& address() const { return address_; }
   /// Whether it has ended meanwhile: killed, for example. Does not wait.
   bool has_ended() const;
+  /// Whether the process that was started here never began: the system's loader misses a library,
+  /// or something in one. Waits for the end of a process that is about to end.
+  bool failed_to_load() const;
 
  private:
   DataProcess(std::string address, wire::Fd life, pid_t child)

@@ -41,8 +41,8 @@ void find_arrow() {
   const fs::path program = fs::canonical("/proc/self/exe", failure);
   Dl_info library_of_arrow{};
   if (failure || dladdr(reinterpret_cast<const void*>(&arrow::GetBuildInfo), &library_of_arrow) == 0) return;
-  const fs::path library = program.parent_path().parent_path() / "lib" / "libheadway_arrow.so";
-  headway::storage::ArrowLibraries found{library.string(), fs::path(library_of_arrow.dli_fname).parent_path().string()};
+  auto found = headway::storage::arrow_libraries_in((program.parent_path().parent_path() / "lib").string(),
+                                                    fs::path(library_of_arrow.dli_fname).parent_path().string());
   if (headway::storage::are_installed(found)) headway::storage::set_arrow_libraries(std::move(found));
 }
 

@@ -15,11 +15,10 @@ namespace {
 namespace fs = std::filesystem;
 
 void find_libraries() {
-  const fs::path library = own_folder() / "libheadway_arrow.so";
-  const fs::path pyarrow = pyarrow_folder();
+  storage::ArrowLibraries found = storage::arrow_libraries_in(own_folder().string(), pyarrow_folder().string());
   std::error_code failure;
-  if (fs::exists(library, failure) && fs::is_directory(pyarrow, failure)) {
-    storage::set_arrow_libraries({library.string(), pyarrow.string()});
+  if (fs::exists(found.library, failure) && fs::is_directory(found.directory, failure)) {
+    storage::set_arrow_libraries(std::move(found));
   }
   // S3's threads must end before the libraries do; a worker leaves without destructors.
   if (worker_context() == nullptr && !in_validation()) storage::finish_remote_at_exit();

@@ -29,7 +29,7 @@ class OpenedStream : public DataStream {
       progressing = [this](const FlowCounters& flow) { waits_->lasts(flow); };
     }
     const feed::Outcome<std::shared_ptr<feed::Batch>> taken = stream_->next(nullptr, progressing);
-    if (!taken.value) return taken.value.error();
+    if (!taken.value) return in_words_of_data_process(taken.value.error());
     if (*taken.value == nullptr) {
       end_epoch();
       return std::optional<Taken>();
@@ -52,7 +52,9 @@ class OpenedStream : public DataStream {
 Result<feed::Reply> answer_to(const wire::Frame& question) {
   const Result<DataAddress> process = data_process();
   if (!process) return process.error();
-  return feed::ask(process->address, process->hello, question, nullptr).value;
+  Result<feed::Reply> reply = feed::ask(process->address, process->hello, question, nullptr).value;
+  if (!reply) return in_words_of_data_process(reply.error());
+  return reply;
 }
 
 }  // namespace
@@ -99,7 +101,7 @@ Result<std::unique_ptr<DataStream>> open_data(const std::string& plan_json, cons
   if (!consumption) return consumption.error();
   const feed::Open open{std::move(*plan), std::move(*consumption), {}};
   auto stream = feed::Stream::open(process->address, process->hello, open, nullptr);
-  if (!stream) return stream.error();
+  if (!stream) return in_words_of_data_process(stream.error());
   DataWaits* waits = name.empty() ? nullptr : &DataWaits::of(name);
   return std::unique_ptr<DataStream>(std::make_unique<OpenedStream>(std::move(*stream), waits));
 }

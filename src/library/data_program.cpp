@@ -6,6 +6,7 @@
 #include "library/data_client.hpp"
 #include "library/python_interpreter.hpp"
 #include "library/worker_bridge.hpp"
+#include "storage/remote/remote.hpp"
 
 #include <cerrno>
 #include <cstdlib>
@@ -152,6 +153,16 @@ Result<DataAddress> data_process() {
     here.hello.function_host = *host;
   }
   return DataAddress{here.process->address(), here.hello};
+}
+
+Error in_words_of_data_process(const Error& failure) {
+  Known& here = known();
+  const std::lock_guard lock(here.mutex);
+  if (here.owner != getpid() || !here.process || !here.process->failed_to_load()) return failure;
+  here.process.reset();
+  return {ErrorKind::unavailable, "headway-data was not loaded: it needs Arrow's libraries, those of " +
+                                      storage::needed_pyarrow() + ", which " + pyarrow_folder().string() +
+                                      " does not have. HEADWAY_PYARROW names the folder of an installed pyarrow"};
 }
 
 void leave_data_process() {

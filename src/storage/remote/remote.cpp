@@ -124,6 +124,12 @@ bool has_dots(std::string_view path) {
 
 }  // namespace
 
+ArrowLibraries arrow_libraries_in(const std::string& folder, std::string directory) {
+  return {folder + "/libheadway_arrow.so", std::move(directory)};
+}
+
+std::string needed_pyarrow() { return "pyarrow==" HEADWAY_PYARROW_SERIES; }
+
 bool are_installed(const ArrowLibraries& libraries) {
   std::error_code failure;
   const auto is_there = [&](const std::string& file) { return std::filesystem::exists(file, failure); };

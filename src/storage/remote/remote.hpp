@@ -16,6 +16,12 @@ struct ArrowLibraries {
   std::string directory;  ///< The pyarrow package, with libarrow.so in it.
 };
 
+/// Those of a program or library that lies in `folder`, with its own beside it.
+ArrowLibraries arrow_libraries_in(const std::string& folder, std::string directory);
+
+/// What has them, as pip calls it: "pyarrow==25.*".
+std::string needed_pyarrow();
+
 /// Whether both are there, Arrow's in the version that Headway was built with. Loads nothing.
 bool are_installed(const ArrowLibraries& libraries);
 
