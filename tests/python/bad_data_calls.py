@@ -214,6 +214,8 @@ def of_aggregates():
 
 
 def of_own_aggregates():
+    yield aggregate.Unique, {"on": "x", "encode_lists": 1}, TypeError, "encode_lists", "1 (int)", BOOL
+    yield data.read_numpy, {"paths": __file__, "allow_pickle": 1}, TypeError, "allow_pickle", "1 (int)", BOOL
     yield aggregate.ApproximateTopK, {"on": "count", "k": 1}, ValueError, "on", "'count'", "another name"
     given = {"init": print, "merge": print, "name": "a", "accumulate_row": print}
     for name in ("init", "merge", "accumulate_row", "accumulate_block", "finalize"):

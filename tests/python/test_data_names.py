@@ -241,7 +241,47 @@ def test_options_of_writes_that_are_wrong(tmp_path, method, given, kind, words):
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("given", [{"keys": "id"}, {"sort": True}])
-def test_pieces_of_equal_keys_are_refused_with_the_way_to_them(given):
-    with pytest.raises(ValueError, match=r"rows with equal values come together by groupby\(keys\)\.map_groups\(fn\)"):
-        data.range(1).repartition(2, **given)
+def test_pieces_of_equal_keys_hold_all_rows_of_each():
+    rows = data.range(200_000, override_num_blocks=8).map_batches(lambda batch: {**batch, "k": batch["id"] % 1000})
+    pieces = [batch["k"] for batch in rows.repartition(4, keys="k").iter_batches(batch_size=None)]
+    assert len(pieces) > 1
+    assert np.concatenate(pieces).tolist() == sorted(number % 1000 for number in range(200_000))
+    assert sum(len(np.unique(piece)) for piece in pieces) == 1000
+
+    def counted(batch):
+        keys, counts = np.unique(batch["k"], return_counts=True)
+        return {"k": keys, "n": counts}
+
+    made = rows.repartition(keys=["k"], sort=True).map_batches(counted).take_all()
+    assert [(row["k"], row["n"]) for row in made] == [(key, 200) for key in range(1000)]
+    with pytest.raises(ValueError, match="repartition, keys: there is no column 'x'; there are id, k"):
+        rows.repartition(2, keys="x").take_all()
+
+
+def test_unique_values_within_lists():
+    rows = data.from_items([{"k": 1, "x": ["b", "a"]}, {"k": 1, "x": ["b", None]}, {"k": 2, "x": None}])
+    within = data.aggregate.Unique("x", encode_lists=True)
+    assert rows.aggregate(within) == {"unique(x)": ["a", "b", None]}
+    assert rows.aggregate(data.aggregate.Unique("x", True, encode_lists=True)) == {"unique(x)": ["a", "b"]}
+    assert [row["unique(x)"] for row in rows.groupby("k").aggregate(within).take_all()] == [["a", "b", None], []]
+    assert rows.aggregate(data.aggregate.Unique("x", True)) == {"unique(x)": [["b", "a"], ["b", None]]}
+    assert rows.aggregate(data.aggregate.Unique("k", encode_lists=True)) == {"unique(k)": [1, 2]}
+
+
+def test_arrays_of_objects_are_read_where_pickles_are_allowed(tmp_path):
+    np.save(tmp_path / "a.npy", np.array([{"x": 1}, None, {"x": 3}], object))
+    np.save(tmp_path / "b.npy", np.array([{"x": 4}], object))
+    with pytest.raises(ValueError, match=r"a\.npy"):
+        data.read_numpy(str(tmp_path)).take_all()
+    read = data.read_numpy(str(tmp_path), allow_pickle=True, include_paths=True).take_all()
+    assert [row["data"] for row in read] == [{"x": 1}, None, {"x": 3}, {"x": 4}]
+    assert [row["path"][-5:] for row in read] == ["a.npy"] * 3 + ["b.npy"]
+    numbers = tmp_path / "numbers"
+    numbers.mkdir()
+    np.save(numbers / "a.npy", np.ones((2, 3)))
+    np.save(numbers / "b.npy", np.zeros((1, 2)))
+    read = data.read_numpy(str(numbers), allow_pickle=True).take_all()
+    assert [row["data"].tolist() for row in read] == [[1, 1, 1]] * 2 + [[0, 0]]
+    np.save(tmp_path / "b.npy", np.array({"x": 4}, object))
+    with pytest.raises(ValueError, match=r"b\.npy: no array with a row for each value"):
+        data.read_numpy(str(tmp_path / "b.npy"), allow_pickle=True).take_all()

@@ -119,25 +119,34 @@ class Order(DatasetPart):
             shuffle: Whether rows are shuffled too, as by :meth:`random_shuffle`.
             strict: Kept for scripts that give it: with ``target_num_rows_per_block`` all pieces but
                 the last one have so many rows.
-            keys: Only None: rows with equal values come together by ``groupby(keys).map_groups``
-                or ``sort(keys)``.
-            sort: As for ``keys``: only False.
+            keys: A column, or several: rows with equal values come into one piece, in the values'
+                order. Pieces are as large as is handy then, whatever ``num_blocks`` says.
+            sort: Whether rows are in the order of ``keys``, which they are in any case.
         """
         check_bool("strict", strict)
-        if keys is not None or check_bool("sort", sort):
-            given = f"keys is {keys!r}; allowed: None" if keys is not None else "sort is True; allowed: False"
-            raise ValueError(
-                f"{given}: rows with equal values come together by groupby(keys).map_groups(fn) or sort(keys)"
-            )
+        if keys is not None:
+            check_bool("sort", sort)
+            _check_above_0("num_blocks", num_blocks)
+            return self._regrouped(keys, target_num_rows_per_block)
+        if check_bool("sort", sort):
+            raise ValueError("sort is True without keys; allowed: False, or keys to sort by")
         if (num_blocks is None) == (target_num_rows_per_block is None):
             raise ValueError(
                 "repartition() has num_blocks and target_num_rows_per_block, or neither; allowed: one of them"
             )
-        for name, value in (("num_blocks", num_blocks), ("target_num_rows_per_block", target_num_rows_per_block)):
-            if value is not None and check_int(name, value, "an integer above 0") < 1:
-                raise ValueError(f"{name} is {value}; allowed: an integer above 0")
+        _check_above_0("num_blocks", num_blocks)
+        _check_above_0("target_num_rows_per_block", target_num_rows_per_block)
         before = self.random_shuffle() if check_bool("shuffle", shuffle) else self
         return before._then("repartition", {"blocks": num_blocks, "rows": target_num_rows_per_block})
+
+    def _regrouped(self, keys: Any, target_num_rows_per_block: Any) -> Self:
+        allowed = "None, a column's name or a list of names"
+        names = check_texts("keys", [keys] if isinstance(keys, str) else keys, allowed)
+        if not names:
+            raise ValueError(f"keys is []; allowed: {allowed}")
+        if target_num_rows_per_block is not None:
+            raise ValueError("target_num_rows_per_block is given beside keys; allowed: num_blocks, or neither")
+        return self._then("whole", {"operation": "repartition", "options": {"keys": names}})
 
     def union(self, *other: Self) -> Self:
         """This data set's rows and then those of others, which have the same columns.
@@ -236,3 +245,8 @@ def _seeding(seed: Any) -> dict[str, Any]:
         return {"seed": seed.seed, "reseed": seed.reseed_after_execution}
     number = check_seed("seed", seed)
     return {"seed": number, "reseed": number is None}
+
+
+def _check_above_0(name: str, value: Any) -> None:
+    if value is not None and check_int(name, value, "an integer above 0") < 1:
+        raise ValueError(f"{name} is {value}; allowed: an integer above 0")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from headway._values.arguments import check_bool, check_int, check_str, check_texts, refuse
+from headway.data import _pickled_arrays
 from headway.data._dataset import Dataset
 from headway.data._files import FileArguments, PartitionFilter, Partitioning, read
 from headway.data._memory import blocks
@@ -118,6 +121,7 @@ def read_numpy(
     concurrency: int | None = None,
     override_num_blocks: int | None = None,
     parallelism: int = -1,
+    allow_pickle: bool = False,
 ) -> Dataset:
     """Arrays of ``.npy`` files: each row of them is a row's ``data``.
 
@@ -125,6 +129,8 @@ def read_numpy(
         paths, filesystem, partition_filter, partitioning, include_paths, ignore_missing_paths,
             shuffle, file_extensions, concurrency, override_num_blocks, parallelism: As for
             :func:`read_parquet`.
+        allow_pickle: Whether arrays of Python objects are read: unpickling them runs code of their
+            files, so they must be trusted. Function workers read whole files then.
 
     Example:
         >>> import headway.data
@@ -135,7 +141,11 @@ def read_numpy(
         filesystem, partition_filter, partitioning, include_paths, ignore_missing_paths, shuffle, file_extensions,
         concurrency, blocks(parallelism, override_num_blocks),
     )  # fmt: skip
-    return read("numpy", paths, given)
+    if not check_bool("allow_pickle", allow_pickle):
+        return read("numpy", paths, given)
+    rows_of = functools.partial(_pickled_arrays.rows_of, include_paths=check_bool("include_paths", include_paths))
+    files = read("binary", paths, dataclasses.replace(given, include_paths=True))
+    return files.map_batches(rows_of, batch_size=1, batch_format="pyarrow")
 
 
 @takes_scheduling

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headway._values.arguments import check_int, check_number
+from headway._values.arguments import check_bool, check_int, check_number
 from headway._values.named_arguments import offer
 from headway.data._aggregate_functions import AggregateFn, AggregateFnV2, EngineFn, of_column
 from headway.data._approximate import (
@@ -193,24 +193,32 @@ class Quantile(EngineFn):
         super().__init__(of_column("Quantile", on), ignore_nulls, alias_name, q=float(q))
 
 
-class Unique(_OfColumn):
+class Unique(EngineFn):
     """The different values of a column, as a list.
 
     Args:
         on: The column.
         ignore_nulls: Whether a missing value is left out.
         alias_name: The result's name.
+        encode_lists: Whether the values are those within lists, each by itself.
 
     Example:
+        >>> import headway.data
         >>> from headway.data.aggregate import Unique
-        >>> Unique("city")
-        unique(city)
+        >>> tags = headway.data.from_items([{"tags": ["a", "c"]}, {"tags": ["b", "a"]}])
+        >>> tags.aggregate(Unique("tags", encode_lists=True))
+        {'unique(tags)': ['a', 'b', 'c']}
     """
 
     _function = "unique"
 
-    def __init__(self, on: str, ignore_nulls: bool = False, alias_name: str | None = None):
-        super().__init__(on, ignore_nulls, alias_name)
+    def __init__(
+        self, on: str, ignore_nulls: bool = False, alias_name: str | None = None, encode_lists: bool | None = None
+    ):
+        column = of_column("Unique", on)
+        if encode_lists is not None:
+            check_bool("Unique.encode_lists", encode_lists)
+        super().__init__(column, ignore_nulls, alias_name, encode_lists=bool(encode_lists))
 
 
 class CountDistinct(_OfColumn):

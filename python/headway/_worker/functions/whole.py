@@ -106,7 +106,7 @@ class Whole:
                 connection.register(f"input_{side}", self._reader(side, carried[side]))
             result = connection.sql(sql).to_arrow_reader(self._batch_rows())
             made: Iterator[Any] = (pa.Table.from_batches([_restored(each, carried, come_from)]) for each in result)
-            if operation == "group_map":
+            if operation in ("group_map", "repartition"):
                 made = self._whole_groups(made, options["keys"])
             for table in _ahead(made):
                 with self._lock:

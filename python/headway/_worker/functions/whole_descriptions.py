@@ -47,13 +47,32 @@ def description(aggregate: Mapping[str, Any], column: str, kind: Any) -> str | N
     return _most_frequent(aggregate, column, kind) if function == "approx_topk" else None
 
 
-def _most_frequent(aggregate: Mapping[str, Any], column: str, kind: Any) -> str:
+def unique_values(aggregate: Mapping[str, Any], column: str, kind: Any) -> str:
+    """The SQL of a column's different values in order, or of those within its lists; a missing one
+    comes last.
+    """
+    values = f"list_sort(list(DISTINCT {column}) FILTER ({column} IS NOT NULL))"
+    lacks = f"bool_or({column} IS NULL)"
+    if aggregate.get("encode_lists") and _is_list(kind):
+        within = f"flatten(list({column}) FILTER ({column} IS NOT NULL))"
+        values = f"list_sort(list_distinct({within}))"  # Without missing ones.
+        lacks = f"list_count({within}) < len({within})"
+    values = f"coalesce({values}, [])"
+    return (
+        values if aggregate["ignore_nulls"] else f"CASE WHEN {lacks} THEN list_append({values}, NULL) ELSE {values} END"
+    )
+
+
+def _is_list(kind: Any) -> bool:
     import pyarrow as pa
 
-    counts = f"histogram({column})"
     stored = kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
-    lists = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
-    if aggregate["encode_lists"] and any(test(stored) for test in lists):
+    return any(test(stored) for test in (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list))
+
+
+def _most_frequent(aggregate: Mapping[str, Any], column: str, kind: Any) -> str:
+    counts = f"histogram({column})"
+    if aggregate["encode_lists"] and _is_list(kind):
         counts = f"list_aggregate(flatten(list({column}) FILTER ({column} IS NOT NULL)), 'histogram')"
     name = aggregate["on"].replace("'", "''")
     # A sort of structs goes by their first field.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from headway._worker.functions.whole_descriptions import check_numeric, description
+from headway._worker.functions.whole_descriptions import check_numeric, description, unique_values
 from headway._worker.functions.whole_names import ROW, quoted
 
 _JOINS = {
@@ -24,7 +24,7 @@ def query(operation: str, options: Mapping[str, Any], inputs: Sequence[Any]) -> 
     """The query over tables ``input_0``, ``input_1``.
 
     Args:
-        operation: sort, random_shuffle, group_map, unique, aggregate or join.
+        operation: sort, random_shuffle, group_map, repartition, unique, aggregate or join.
         options: As the plan has them.
         inputs: The inputs' Arrow schemas.
 
@@ -37,6 +37,7 @@ def query(operation: str, options: Mapping[str, Any], inputs: Sequence[Any]) -> 
         "sort": _sort,
         "random_shuffle": _shuffle,
         "group_map": _group_map,
+        "repartition": _repartition,
         "unique": _unique,
         "aggregate": _aggregate,
         "join": _join,
@@ -145,6 +146,11 @@ def _group_map(options: Mapping[str, Any], inputs: Sequence[Any]) -> str:
     return _sort({"keys": options["keys"], "descending": [False] * len(options["keys"])}, inputs)
 
 
+def _repartition(options: Mapping[str, Any], inputs: Sequence[Any]) -> str:
+    _require(inputs[0], options["keys"], "repartition, keys")
+    return _group_map(options, inputs)
+
+
 def _unique(options: Mapping[str, Any], inputs: Sequence[Any]) -> str:
     _require(inputs[0], options["columns"], "unique")
     names = ", ".join(quoted(name) for name in options["columns"])
@@ -187,11 +193,7 @@ def _value(aggregate: Mapping[str, Any], schema: Any) -> str:
     if function == "as_list":
         return f"list({column} ORDER BY {ROW})" + (f" FILTER ({column} IS NOT NULL)" if ignores else "")
     if function == "unique":
-        values = f"list_sort(list(DISTINCT {column}) FILTER ({column} IS NOT NULL))"
-        values = f"coalesce({values}, [])"
-        if not ignores:
-            values = f"CASE WHEN bool_or({column} IS NULL) THEN list_append({values}, NULL) ELSE {values} END"
-        return values
+        return unique_values(aggregate, column, schema.field(on).type)
     value = _number(aggregate, column, schema.field(on).type)
     return value if ignores else f"CASE WHEN bool_or({column} IS NULL) THEN NULL ELSE {value} END"
 
@@ -300,7 +302,7 @@ def _joined_columns(options: Mapping[str, Any], left: Any, right: Any) -> list[s
 
 def origins(operation: str, options: Mapping[str, Any], inputs: Sequence[Any]) -> dict[str, tuple[int, str]]:
     """Which columns of a result are an input's: the input, and the column's name there."""
-    if operation in ("sort", "random_shuffle", "group_map"):
+    if operation in ("sort", "random_shuffle", "group_map", "repartition"):
         return {name: (0, name) for name in inputs[0].names}
     if operation == "unique":
         return {name: (0, name) for name in options["columns"]}
