@@ -305,6 +305,19 @@ def test_what_python_reads(tmp_path):
     assert rows.take_all() == [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]
 
 
+class Damaged(Squares):
+    def __getitem__(self, index):
+        if index == 300:
+            raise OSError("a sample is damaged")
+        return super().__getitem__(index)
+
+
+def test_a_sample_that_cannot_be_read_is_found():
+    with pytest.raises(OSError, match="a sample is damaged") as caught:
+        data.from_torch(Damaged()).take_all()
+    assert "the source, rows 256 to 511" in str(caught.value.__cause__)
+
+
 def test_an_iterator_resumes_from_its_state(parquet):
     rows = data.read_parquet(parquet, columns=["id"]).random_shuffle(seed=5)
     whole = [batch["id"].tolist() for batch in rows.iterator().iter_batches(batch_size=50)]

@@ -8,6 +8,7 @@ import sys
 
 import headway
 import numpy as np
+import processes
 import pytest
 from headway import data, train
 from headway.air import session
@@ -120,6 +121,11 @@ def test_shares_are_equal_behind_functions_that_drop_rows(storage, folder):
     assert sorted(flat(shares)) == list(range(6, ROWS, 3))
 
 
+def data_process_of(driver):
+    [found] = [pid for pid, line in processes.descendants(driver).items() if line.endswith("/headway-data")]
+    return found
+
+
 def resumable(config):
     """Trains two epochs with a checkpoint after each step; dies where the configuration says."""
     context, shard = train.get_context(), train.get_dataset_shard("train")
@@ -129,13 +135,18 @@ def resumable(config):
         with checkpoint.as_directory() as folder, open(os.path.join(folder, "state.json")) as file:
             done = json.load(file)["epoch"]
     for epoch in range(done, 2):
-        for step, batch in enumerate(shard.iter_batches(batch_size=config["batch_size"])):
+        batches = iter(shard.iter_batches(batch_size=config["batch_size"]))
+        for step, batch in enumerate(batches):
             marker = os.path.join(config["folder"], "killed")
             if (epoch, step) in (config.get("dies_at"), config.get("fails_at")) and not os.path.exists(marker):
                 train.collective.barrier()  # All have written down the steps before.
                 if context.get_world_rank() == context.get_world_size() - 1:
                     open(marker, "w").close()
-                    if "dies_at" in config:
+                    if "driver" in config:
+                        os.kill(data_process_of(config["driver"]), signal.SIGKILL)
+                        for _ in batches:
+                            pass  # Those that are there already; then it is seen to have ended.
+                    elif "dies_at" in config:
                         os.kill(os.getpid(), signal.SIGKILL)
                     raise RuntimeError("as configured")
                 signal.pause()
@@ -175,6 +186,18 @@ def test_a_killed_rank_s_group_resumes_at_the_next_row(storage, tmp_path, undist
     folder = tmp_path / "disturbed"
     folder.mkdir()
     config = {"folder": str(folder), "batch_size": 20, "dies_at": (1, 3)}
+    options = {"datasets": {"train": rows}, "failure_config": FailureConfig(max_failures=1)}
+    trainer(resumable, storage, config, name="disturbed", **options).fit()
+    assert (folder / "killed").exists()
+    assert trained(folder, 2) == expected
+
+
+def test_a_killed_data_process_s_group_resumes_at_the_next_row(storage, tmp_path, undisturbed):
+    rows = data.range(ROWS).random_shuffle(seed=7)
+    expected = undisturbed(rows, "undisturbed")
+    folder = tmp_path / "disturbed"
+    folder.mkdir()
+    config = {"folder": str(folder), "batch_size": 20, "dies_at": (1, 3), "driver": os.getpid()}
     options = {"datasets": {"train": rows}, "failure_config": FailureConfig(max_failures=1)}
     trainer(resumable, storage, config, name="disturbed", **options).fit()
     assert (folder / "killed").exists()

@@ -95,12 +95,18 @@ class UnitReader : public arrow::RecordBatchReader {
 class PythonSource : public Source {
  public:
   PythonSource(std::shared_ptr<FunctionPool> pool, const data::PythonSourceNode& node) : pool_(std::move(pool)) {
+    std::int64_t row = 0;
     for (std::int64_t number = 0; number < node.units; ++number) {
       Unit unit;
       unit.where = node.units == 1 ? "the source" : "unit " + std::to_string(number) + " of the source";
       unit.begin = number;
       unit.end = number + 1;
-      if (node.rows) unit.rows = (*node.rows)[static_cast<std::size_t>(number)];
+      if (node.rows) {
+        const std::int64_t count = (*node.rows)[static_cast<std::size_t>(number)];
+        unit.rows = count;
+        unit.where = "the source, rows " + std::to_string(row) + " to " + std::to_string(row + count - 1);
+        row += count;
+      }
       units_.push_back(std::move(unit));
     }
   }
