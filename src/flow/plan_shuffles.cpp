@@ -104,14 +104,18 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build_shuffle(std::size_t index, 
 
 /// What DuckDB gets for an operation. All operations of a plan may run at once, and share three
 /// quarters of what the budget has for rows. The rest is for rows on their way in and out, and for
-/// what the process takes beyond DuckDB's limit: 110 MiB were measured.
+/// what the process takes beyond DuckDB's limit: 110 MiB were measured. Beside functions' workers it
+/// gets less, since each of them has memory that is not for rows.
 std::int64_t PlanBuilder::duckdb_bytes() const {
   const auto needs_all_rows = [](const data::Node& node) {
     const auto* shuffle = node.as<data::ShuffleNode>();
     return node.as<data::WholeNode>() != nullptr || (shuffle != nullptr && shuffle->kind == data::ShuffleKind::exact);
   };
   const auto operations = std::ranges::count_if(input_.optimised.nodes, needs_all_rows);
-  constexpr std::int64_t beyond_limit = 112 << 20;
+  const auto calls_python = [](const data::Node& node) { return node.as<data::FunctionNode>() != nullptr; };
+  constexpr std::int64_t of_workers = 32 << 20;
+  const bool has_workers = std::ranges::any_of(input_.optimised.nodes, calls_python);
+  const std::int64_t beyond_limit = (std::int64_t{112} << 20) + (has_workers ? of_workers : 0);
   const std::int64_t bytes = engine_.budget().bytes();
   const std::int64_t all = std::max(bytes / 4, std::min(bytes / 4 * 3, bytes - beyond_limit));
   return all / std::max<std::int64_t>(1, operations);

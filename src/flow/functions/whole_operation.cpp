@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::int64_t piece_bytes_min = 1 << 20;
 /// Several pieces are on their way at a time.
-constexpr std::int64_t piece_bytes_max = 8 << 20;
+constexpr std::int64_t piece_bytes_max = 4 << 20;
 
 /// An input, and the memories in which its pieces go to the worker.
 class WholeInput {
