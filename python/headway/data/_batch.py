@@ -41,7 +41,8 @@ class View(NamedTuple):
         nodes: The array, and that of its values, which may be the same: both must have no null.
         buffer: That of the values.
         row: Values of a row.
-        shape: Of a row of tensors; empty for numbers.
+        shape: Of a row of tensors, and of lists of one length; empty for numbers.
+        of_list: Whether a row is a list.
     """
 
     dtype: np.dtype[Any]
@@ -49,6 +50,7 @@ class View(NamedTuple):
     buffer: int
     row: int
     shape: tuple[int, ...]
+    of_list: bool = False
 
     @classmethod
     def of(cls, column: dict[str, Any], node: int, buffer: int) -> View | None:
@@ -61,6 +63,16 @@ class View(NamedTuple):
             return None
         nodes, values = ((node, node + 1), buffer + 2) if shape else ((node, node), buffer + 1)
         return cls(np.dtype(name), nodes, values, math.prod(shape), shape)
+
+    @classmethod
+    def of_lists(cls, kind: Any, node: int, buffer: int) -> View | None:
+        """That of a column of lists of one length, whose Arrow type is ``kind``."""
+        import numpy as np
+
+        name = _PLAIN.get(str(kind.value_type))
+        if name is None or not kind.list_size:
+            return None
+        return cls(np.dtype(name), (node, node + 1), buffer + 2, kind.list_size, (kind.list_size,), True)
 
 
 class Layout:
@@ -90,6 +102,8 @@ class Layout:
             self.places.append((node, buffer))
             self.views.append(View.of(column, node, buffer))
             nodes, buffers = self._size(index, column)
+            if column["type"].startswith("fixed_size_list"):
+                self.views[index] = View.of_lists(self.schema.field(index).type, node, buffer)
             node, buffer = node + nodes, buffer + buffers
 
         self.value_places = array("I", [each for view in self.views for each in _value_place(view)]).tobytes()
@@ -106,8 +120,9 @@ class Layout:
         return self._schema
 
     def is_plain(self, index: int) -> bool:
-        """Whether numpy can view a column's values as they lie."""
-        return self.views[index] is not None
+        """Whether numpy can view a column's values as they lie, and no row of it is a list."""
+        view = self.views[index]
+        return view is not None and not view.of_list
 
     def variable_tensors(self, index: int) -> str | None:
         """The name in numpy of the values of a column of tensors whose shapes may differ; None for
@@ -118,7 +133,7 @@ class Layout:
         return self._tensors[index]
 
     def lists(self, index: int) -> ListView | None:
-        """How numpy views a column of lists of numbers; None for others."""
+        """How numpy views a column of lists of numbers with offsets; None for others."""
         if index not in self._lists:
             self._lists[index] = list_view(self.schema.field(index).type, _PLAIN)
         return self._lists[index]
@@ -158,6 +173,7 @@ class Batch:
         self.rows: int = core.rows
         self._layout = layouts.of(core)
         self._arrow: pa.RecordBatch | None = None
+        self._made_parts: tuple[list[tuple[int, int]], list[tuple[int, int]]] | None = None
 
     @property
     def place(self) -> _core.DataPlace:
@@ -199,10 +215,12 @@ class Batch:
         values = np.frombuffer(self._core, view.dtype, count, offset)
         return values.reshape(self.rows, *view.shape) if view.shape else values
 
-    @functools.cached_property
+    @property
     def _parts(self) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
         """Nodes and buffers, which are made once for all columns."""
-        return self._core.nodes, self._core.buffers
+        if self._made_parts is None:
+            self._made_parts = self._core.nodes, self._core.buffers
+        return self._made_parts
 
     def _alike(self, index: int) -> np.ndarray | None:
         """A view of lists, or of tensors whose shapes may differ, as one array; None where they

@@ -1,4 +1,4 @@
-"""Lists of numbers in shared memory, as one array of numpy's where all are equally long."""
+"""Lists of numbers in shared memory, as one array of numpy's where all happen to be equally long."""
 
 from __future__ import annotations
 
@@ -16,13 +16,11 @@ class ListView:
 
     Attributes:
         values: The name of their numbers' type in numpy.
-        length: Of each list; None: lists have offsets.
         offsets: The name of the offsets' type in numpy.
     """
 
     values: str
-    length: int | None = None
-    offsets: str = ""
+    offsets: str
 
     def of(
         self,
@@ -50,14 +48,12 @@ class ListView:
         node, buffer = place
         if not rows or nodes[node][1] or nodes[node + 1][1]:
             return None
-        begin, length = 0, self.length
-        if length is None:
-            offsets = np.frombuffer(memory, self.offsets, rows + 1, buffers[buffer + 1][0])
-            begin, length = int(offsets[0]), int(offsets[1] - offsets[0])
-            if (np.diff(offsets) != length).any():
-                return None
-        # The validity of lists, their offsets if any, the validity of numbers, numbers.
-        at = buffers[buffer + (2 if self.length is not None else 3)][0]
+        offsets = np.frombuffer(memory, self.offsets, rows + 1, buffers[buffer + 1][0])
+        begin, length = int(offsets[0]), int(offsets[1] - offsets[0])
+        if (np.diff(offsets) != length).any():
+            return None
+        # The validity of lists, their offsets, the validity of numbers, numbers.
+        at = buffers[buffer + 3][0]
         if not at or not length:
             return None
         dtype = np.dtype(self.values)
@@ -65,7 +61,8 @@ class ListView:
 
 
 def list_view(kind: Any, numbers: Mapping[str, str]) -> ListView | None:
-    """How to view a column of a type of Arrow's; None for what are no lists of numbers.
+    """How to view a column of a type of Arrow's; None for what are no lists of numbers with
+    offsets.
 
     Args:
         kind: The type.
@@ -74,11 +71,9 @@ def list_view(kind: Any, numbers: Mapping[str, str]) -> ListView | None:
     import pyarrow as pa
 
     types = pa.types
-    if not (types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)):
+    if not (types.is_list(kind) or types.is_large_list(kind)):
         return None
     values = numbers.get(str(kind.value_type))
     if values is None:
         return None
-    if types.is_fixed_size_list(kind):
-        return ListView(values, length=kind.list_size)
-    return ListView(values, offsets="int64" if types.is_large_list(kind) else "int32")
+    return ListView(values, "int64" if types.is_large_list(kind) else "int32")

@@ -37,6 +37,8 @@ class TorchBatches:
         if isinstance(collate_fn, kinds):
             self._format = collate_fn.batch_format
         self._dtypes = _checked_dtypes(dtypes)
+        self._by_column = isinstance(dtypes, Mapping)
+        self._from_numpy = torch.from_numpy
         self._device = _device(device)
         self._pins = pin_memory and torch.cuda.is_available()
         #: Whether tensors are where they are to be.
@@ -52,15 +54,13 @@ class TorchBatches:
         return tensors if self._stay else self._moved(tensors)
 
     def _tensor(self, name: str, column: np.ndarray) -> torch.Tensor:
-        import torch
-
-        dtype = self._dtypes.get(name) if isinstance(self._dtypes, Mapping) else self._dtypes
         if column.dtype.kind in "OUSMmV":
             raise TypeError(
                 f"column {name!r} is {_words(column)}, which is no tensor; drop it, make numbers of it by map_batches, "
                 "or give a collate_fn"
             )
-        tensor = torch.from_numpy(column)
+        tensor = self._from_numpy(column)
+        dtype = self._dtypes.get(name) if self._by_column else self._dtypes
         return tensor if dtype is None else tensor.to(dtype)
 
     def _moved(self, value: Any) -> Any:
