@@ -10,9 +10,19 @@ namespace {
 
 using Rows = std::shared_ptr<arrow::RecordBatch>;
 
-/// Of the first of several inputs with the same columns; null if only rows show it.
-std::shared_ptr<arrow::Schema> common_schema(const std::shared_ptr<arrow::Schema>& first) {
-  return first == nullptr ? nullptr : with_nulls(*first);
+/// Of several inputs with the same columns, as far as it is known without rows; null: only those of
+/// the first one show it.
+std::shared_ptr<arrow::Schema> common_schema(const std::vector<std::shared_ptr<arrow::Schema>>& inputs) {
+  std::shared_ptr<arrow::Schema> schema;
+  if (inputs.front() == nullptr) return schema;
+  for (const auto& each : inputs) schema = common_columns(schema, each);
+  return schema;
+}
+
+std::vector<std::shared_ptr<arrow::Schema>> schemas_of(const Stages& inputs) {
+  std::vector<std::shared_ptr<arrow::Schema>> schemas;
+  for (const auto& input : inputs) schemas.push_back(input->schema());
+  return schemas;
 }
 
 /// Over one other stage.
@@ -48,7 +58,7 @@ class LimitStage : public OverOne {
 
 class ConcatenatedStage : public Stage {
  public:
-  explicit ConcatenatedStage(Stages inputs) : inputs_(std::move(inputs)) {}
+  explicit ConcatenatedStage(Stages inputs) : inputs_(std::move(inputs)), schema_(common_schema(schemas_of(inputs_))) {}
 
   arrow::Result<std::optional<Chunk>> next() override {
     while (at_ < inputs_.size()) {
@@ -69,7 +79,7 @@ class ConcatenatedStage : public Stage {
     return std::nullopt;
   }
 
-  std::shared_ptr<arrow::Schema> schema() const override { return common_schema(inputs_.front()->schema()); }
+  std::shared_ptr<arrow::Schema> schema() const override { return common_schema(schemas_of(inputs_)); }
   void stop() override {
     for (const auto& input : inputs_) input->stop();
   }
@@ -176,7 +186,8 @@ class ZippedStage : public Stage {
 
 class MixedStage : public Stage {
  public:
-  MixedStage(Stages inputs, const data::MixNode& mix) : inputs_(queues_of(std::move(inputs))), mix_(mix) {
+  MixedStage(Stages inputs, const data::MixNode& mix)
+      : mix_(mix), schema_(common_schema(schemas_of(inputs))), inputs_(queues_of(std::move(inputs))) {
     taken_.resize(inputs_.size());
     ended_.resize(inputs_.size());
   }
@@ -205,7 +216,7 @@ class MixedStage : public Stage {
     }
   }
 
-  std::shared_ptr<arrow::Schema> schema() const override { return common_schema(inputs_.front().stage().schema()); }
+  std::shared_ptr<arrow::Schema> schema() const override { return schema_; }
   void stop() override {
     for (RowQueue& input : inputs_) input.stop();
   }
@@ -232,12 +243,12 @@ class MixedStage : public Stage {
     return std::max<std::int64_t>(1, static_cast<std::int64_t>((due - taken_[input]) * mix_.weights[input]));
   }
 
-  mutable std::vector<RowQueue> inputs_;
   const data::MixNode mix_;
+  std::shared_ptr<arrow::Schema> schema_;
+  std::vector<RowQueue> inputs_;
   std::vector<double> taken_;  ///< Rows by weight.
   std::vector<bool> ended_;
   std::int64_t units_ = 0;
-  std::shared_ptr<arrow::Schema> schema_;
 };
 
 class CutStage : public Stage {

@@ -184,7 +184,7 @@ arrow::Status Flow::deal_epoch() {
     // Rows that wait would keep a function's worker, or half of the memory, from others.
     if (!built.may_run_ahead) ARROW_RETURN_NOT_OK(wait_until_wanted());
     arrow::Status dealt = deal(built, cursor, layout);
-    if (!is_schema_widened(dealt)) return dealt;
+    if (!is_schema_widened(dealt) || layout == widenings_max) return dealt;
     // What comes next has the wider types; clients keep the batches that they have.
     built.stage->stop();
     gauges_->begin_anew();

@@ -1,11 +1,20 @@
 #include "flow/same_columns.hpp"
 
+#include "flow/functions/function_schema.hpp"
+#include "flow/functions/wider_schema.hpp"
+
 namespace headway::flow {
 
 std::shared_ptr<arrow::Schema> with_nulls(const arrow::Schema& schema) {
   arrow::FieldVector fields;
   for (const auto& field : schema.fields()) fields.push_back(field->WithNullable(true));
   return arrow::schema(std::move(fields), schema.metadata());
+}
+
+std::shared_ptr<arrow::Schema> common_columns(const std::shared_ptr<arrow::Schema>& before,
+                                              const std::shared_ptr<arrow::Schema>& next) {
+  if (next == nullptr) return before;
+  return before == nullptr ? with_nulls(*next) : wider_schema(before, *next);
 }
 
 arrow::Status check_same_columns(const arrow::Schema& other, const arrow::Schema& schema, const std::string& of) {
@@ -15,10 +24,12 @@ arrow::Status check_same_columns(const arrow::Schema& other, const arrow::Schema
       return arrow::Status::Invalid(of, " lacks the column \"", field->name(),
                                     "\" of the first data set; all have the same columns");
     }
-    if (!found->type()->Equals(*field->type())) {
-      return arrow::Status::Invalid(of, " has the column \"", field->name(), "\" of type ", found->type()->ToString(),
-                                    ", which the first data set has of type ", field->type()->ToString(),
-                                    "; cast one of them");
+    if (!is_wider(*field->type(), found->type())) {
+      auto misfit = arrow::Status::Invalid(of, " has the column \"", field->name(), "\" of type ",
+                                           found->type()->ToString(), ", which the first data set has of type ",
+                                           field->type()->ToString(), "; cast one of them");
+      const auto wider = wider_schema(arrow::schema({field}), *arrow::schema({found}))->field(0)->type();
+      return is_wider(*wider, field->type()) && is_wider(*wider, found->type()) ? schema_widened(misfit) : misfit;
     }
   }
   for (const auto& field : other.fields()) {
@@ -35,9 +46,7 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> with_columns_of(const std::sh
                                                                    const std::string& of) {
   if (rows->schema()->Equals(*schema, false)) return rows;
   ARROW_RETURN_NOT_OK(check_same_columns(*rows->schema(), *schema, of));
-  arrow::ArrayVector columns;
-  for (const auto& field : schema->fields()) columns.push_back(rows->GetColumnByName(field->name()));
-  return arrow::RecordBatch::Make(schema, rows->num_rows(), std::move(columns));
+  return fitted(rows, schema, of, "");
 }
 
 }  // namespace headway::flow

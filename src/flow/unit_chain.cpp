@@ -1,8 +1,10 @@
 #include "flow/unit_chain.hpp"
 
+#include "flow/functions/wider_schema.hpp"
 #include "flow/same_columns.hpp"
 
 #include <algorithm>
+#include <mutex>
 
 namespace headway::flow {
 namespace {
@@ -87,15 +89,43 @@ std::vector<data::UnitSize> unit_sizes(const UnitChain& chain) {
   return sizes;
 }
 
-/// Gives rows of one input of several on with the columns that all have; as they are without.
-static ItemSink with_common_columns(const std::shared_ptr<arrow::Schema>& schema, const ItemSink& sink) {
-  if (schema == nullptr) return sink;
-  return [schema, &sink](const std::shared_ptr<arrow::RecordBatch>& rows) -> arrow::Status {
-    if (rows == nullptr) return sink(rows);
-    ARROW_ASSIGN_OR_RAISE(const auto same, with_columns_of(rows, schema, "union: a data set"));
-    return sink(same);
-  };
-}
+namespace {
+
+/// The columns that several inputs have in common.
+class CommonColumns {
+ public:
+  /// `schema` is null where rows show it.
+  explicit CommonColumns(std::shared_ptr<arrow::Schema> schema) : schema_(std::move(schema)) {}
+
+  /// Gives rows of one of them on with these columns.
+  ItemSink over(const ItemSink& sink) {
+    return [this, &sink](const std::shared_ptr<arrow::RecordBatch>& rows) -> arrow::Status {
+      if (rows == nullptr) return sink(rows);
+      if (schema_ == nullptr) {
+        ARROW_RETURN_NOT_OK(check(*rows->schema()));
+        return sink(rows);
+      }
+      ARROW_ASSIGN_OR_RAISE(const auto same, with_columns_of(rows, schema_, "union: a data set"));
+      return sink(same);
+    };
+  }
+
+ private:
+  /// Which rows come first is chance: others are made again when all types are known.
+  arrow::Status check(const arrow::Schema& schema) {
+    const std::lock_guard lock(mutex_);
+    if (first_ == nullptr) first_ = with_nulls(schema);
+    if (first_->Equals(*with_nulls(schema), false)) return arrow::Status::OK();
+    ARROW_RETURN_NOT_OK(check_same_columns(schema, *first_, "union: a data set"));
+    return schema_widened(arrow::Status::Invalid("union: a data set has other columns than the first one"));
+  }
+
+  const std::shared_ptr<arrow::Schema> schema_;
+  std::mutex mutex_;
+  std::shared_ptr<arrow::Schema> first_;
+};
+
+}  // namespace
 
 /// A leaf in messages.
 static std::string union_input(const UnitChain& chain, const std::shared_ptr<const Leaf>& leaf) {
@@ -105,6 +135,7 @@ static std::string union_input(const UnitChain& chain, const std::shared_ptr<con
 
 arrow::Result<std::shared_ptr<arrow::Schema>> schema_of(const UnitChain& chain) {
   std::shared_ptr<arrow::Schema> schema;
+  std::vector<std::shared_ptr<arrow::Schema>> inputs;
   for (const auto& leaf : chain.leaves) {
     auto own = leaf->source->schema();
     if (leaf->columns) {
@@ -113,9 +144,12 @@ arrow::Result<std::shared_ptr<arrow::Schema>> schema_of(const UnitChain& chain) 
       own = arrow::schema(std::move(fields), own->metadata());
     }
     ARROW_ASSIGN_OR_RAISE(own, schema_after(leaf->steps, std::move(own)));
-    if (own == nullptr) return own;
-    if (schema == nullptr) schema = chain.leaves.size() > 1 ? with_nulls(*own) : own;
-    ARROW_RETURN_NOT_OK(check_same_columns(*own, *schema, union_input(chain, leaf)));
+    if (own == nullptr || chain.leaves.size() == 1) return own;
+    schema = common_columns(schema, own);
+    inputs.push_back(std::move(own));
+  }
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    ARROW_RETURN_NOT_OK(check_same_columns(*inputs[i], *schema, union_input(chain, chain.leaves[i])));
   }
   return schema;
 }
@@ -131,7 +165,7 @@ std::unique_ptr<Stage> read_units(Budget& budget, ParallelLimits limits, const U
                                   std::shared_ptr<const data::EpochOrder> order, PartRange parts,
                                   std::shared_ptr<arrow::Schema> schema, const std::shared_ptr<FlowGauges>& gauges) {
   auto units = std::make_shared<const std::vector<LeafUnit>>(units_of(chain));
-  const std::shared_ptr<arrow::Schema> common = chain.leaves.size() > 1 ? schema : nullptr;
+  const auto common = chain.leaves.size() > 1 ? std::make_shared<CommonColumns>(schema) : nullptr;
   auto next = [units, order, common, at = parts.first, parts, &budget,
                gauges]() mutable -> arrow::Result<std::optional<Item>> {
     if (at >= parts.end) return std::nullopt;
@@ -152,7 +186,7 @@ std::unique_ptr<Stage> read_units(Budget& budget, ParallelLimits limits, const U
     item.unit = part.unit;
     const std::int64_t rows = order->lanes() > 1 ? from.unit->rows : -1;
     item.work = [from, place, part, rows, common, &budget, gauges](const ItemSink& sink_of_item) {
-      const ItemSink sink = with_common_columns(common, sink_of_item);
+      const ItemSink sink = common ? common->over(sink_of_item) : sink_of_item;
       if (rows < 0) return read_unit_through(from, place, budget.pool(), sink, *gauges);
       PartSink of_part(part, sink);
       const ItemSink put = [&](const std::shared_ptr<arrow::RecordBatch>& batch) { return of_part.put(batch); };

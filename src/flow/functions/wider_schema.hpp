@@ -15,17 +15,23 @@ namespace headway::flow {
 /// two structs has. The same where there is no such type.
 std::shared_ptr<arrow::Schema> wider_schema(const std::shared_ptr<arrow::Schema>& schema, const arrow::Schema& other);
 
+/// Whether rows of `from` are rows of `to` without loss: `wider_schema` makes one of the other.
+bool is_wider(const arrow::DataType& to, const std::shared_ptr<arrow::DataType>& from);
+
 /// The failure of a plan that succeeds when its stages are made again.
 arrow::Status schema_widened(const arrow::Status& misfit);
 bool is_schema_widened(const arrow::Status& status);
+
+/// So often at most are a plan's stages made again.
+inline constexpr int widenings_max = 100;
 
 /// Makes and runs a plan, again each time that a function's outputs got a wider type. `run` returns
 /// a Status or a Result, and has begun anew when it is called again.
 template <class Run>
 auto until_wide_enough(Run run) {
-  while (true) {
+  for (int widened = 0;; ++widened) {
     auto made = run();
-    if (!is_schema_widened(arrow::ToStatus(made))) return made;
+    if (!is_schema_widened(arrow::ToStatus(made)) || widened == widenings_max) return made;
   }
 }
 
