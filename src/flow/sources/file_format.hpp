@@ -52,6 +52,9 @@ class FileFormat {
 /// How many bytes of a file make a unit, and from where on small files are a unit together.
 constexpr std::int64_t unit_bytes_default = std::int64_t{8} << 20;
 constexpr std::int64_t packed_bytes_min = std::int64_t{1} << 20;
+/// So many files at most are a unit, however small they are: the first rows do not wait for
+/// thousands of files.
+constexpr std::size_t packed_files_max = 256;
 
 /// The bytes of a file in pieces of `unit_bytes`; a rest of less than half of that belongs to the
 /// last one.
@@ -61,10 +64,10 @@ std::vector<Piece> byte_ranges(std::size_t index, std::int64_t begin, std::int64
 arrow::Result<std::int64_t> unit_bytes_of(const data::ReadNode& read);
 
 /// A source over files of one format: finds them, cuts them, packs small ones into units of
-/// `packed_bytes_min`, adds the columns of partitions and, with `include_paths`, the column `path`,
-/// and keeps the columns that `read.options` asks for. Where units may fail (`errored_max`: how
-/// many; -1: all), no two files are a unit together, and files that cannot even be cut are units
-/// that fail when they are read.
+/// `packed_bytes_min` or `packed_files_max`, adds the columns of partitions and, with
+/// `include_paths`, the column `path`, and keeps the columns that `read.options` asks for. Where
+/// units may fail (`errored_max`: how many; -1: all), no two files are a unit together, and files
+/// that cannot even be cut are units that fail when they are read.
 arrow::Result<std::unique_ptr<Source>> open_file_source(const data::ReadNode& read, std::unique_ptr<FileFormat> format,
                                                         arrow::MemoryPool* pool, std::int64_t errored_max = 0);
 

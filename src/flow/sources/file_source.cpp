@@ -77,7 +77,7 @@ class FileSource : public Source {
       std::int64_t bytes = 0;
       while (end < pieces_.size()) {
         const std::int64_t next = pieces_[end].bytes;
-        if (end > begin && (bytes >= packed_bytes || next >= packed_bytes)) break;
+        if (end > begin && (bytes >= packed_bytes || next >= packed_bytes || end - begin >= packed_files_max)) break;
         bytes += next;
         ++end;
       }

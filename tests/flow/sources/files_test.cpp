@@ -104,6 +104,15 @@ BOOST_AUTO_TEST_CASE(that_are_small_share_units) {
   BOOST_TEST(must(rows_of(*source))->num_rows() == 1000);
 }
 
+BOOST_AUTO_TEST_CASE(that_are_tiny_do_not_all_share_one_unit) {
+  const FilesOnDisk disk;
+  for (int i = 0; i < 600; ++i) disk.write("f" + std::to_string(1000 + i), "x\n");
+  const auto source = opened(read_node("text", {disk.root()}));
+  BOOST_TEST(source->units().size() == 3U);
+  BOOST_TEST(contains(source->units()[0].where, "f1000 and 255 more files"), source->units()[0].where);
+  BOOST_TEST(must(rows_of(*source))->num_rows() == 600);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace headway::flow
