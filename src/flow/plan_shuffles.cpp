@@ -104,8 +104,8 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build_shuffle(std::size_t index, 
 
 /// What DuckDB gets for an operation. All operations of a plan may run at once, and share three
 /// quarters of what the budget has for rows. The rest is for rows on their way in and out, and for
-/// what the process takes beyond DuckDB's limit: 110 MiB were measured. Beside functions' workers it
-/// gets less, since each of them has memory that is not for rows.
+/// what the process takes beyond DuckDB's limit: 110 MiB were measured. Beside functions' workers
+/// it gets less, since each of them has memory that is not for rows.
 std::int64_t PlanBuilder::duckdb_bytes() const {
   const auto needs_all_rows = [](const data::Node& node) {
     const auto* shuffle = node.as<data::ShuffleNode>();

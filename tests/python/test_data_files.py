@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from data_streams import PROGRAM, ask, batches, data_processes, node, open_stream, read_parquet, resident, table_of
-from headway import _core
+from headway import _core, data
 
 
 @pytest.fixture
@@ -119,3 +120,17 @@ def test_memory_stays_within_the_budget(process, tmp_path):
         most = max(most, resident(pid))
     assert rows == 2_000_000
     assert most <= budget + (64 << 20)
+
+
+@pytest.mark.usefixtures("the_engine_ends")
+@pytest.mark.parametrize("read", [data.read_csv, data.read_text, data.read_json])
+def test_a_file_that_becomes_shorter_while_it_is_read_is_an_error(tmp_path, read):
+    line = '{"a": 1234567}\n' if read is data.read_json else "1234567\n"
+    for name in ("first.jsonl", "second.jsonl"):
+        (tmp_path / name).write_text("a\n" * (read is data.read_csv) + line * (40_000_000 // len(line)))
+    batches = iter(read([str(tmp_path / "first.jsonl"), str(tmp_path / "second.jsonl")]).iter_batches(batch_size=1000))
+    next(batches)
+    os.truncate(tmp_path / "second.jsonl", 1_000_000)
+    with pytest.raises(ValueError, match=r"second\.jsonl.*: it has become shorter while it was read"):
+        for _ in batches:
+            pass

@@ -1,4 +1,4 @@
-"""Lists of numbers in shared memory, as one array of numpy's where all happen to be equally long."""
+"""Lists of numbers in shared memory, as one array of numpy's where all are equally long."""
 
 from __future__ import annotations
 

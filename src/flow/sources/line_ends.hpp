@@ -20,7 +20,8 @@ struct Quoting {
 /// Where the first row begins at `position` or after it; the file's end when there is none. Without
 /// `quoting` each line is a row. With it a line end inside of quotes is part of a value: whether
 /// `position` lies inside is taken from the first quote after it which can only open or only close
-/// a value. `is_row_end` checks the guess.
+/// a value. `is_row_end` checks the guess. A file that ends before `position` has been
+/// truncated since it was listed: an error, or its rows would be missing unsaid.
 arrow::Result<std::int64_t> row_begin(arrow::io::RandomAccessFile& file, std::int64_t position,
                                       const std::optional<Quoting>& quoting);
 
