@@ -66,8 +66,8 @@ arrow::Result<std::int64_t> row_begin(arrow::io::RandomAccessFile& file, std::in
   if (position <= 0) return 0;
   ARROW_ASSIGN_OR_RAISE(const std::int64_t size, file.GetSize());
   if (position > size) {
-    return arrow::Status::Invalid("it has become shorter while it was read: it has ", size,
-                                  " bytes, and had at least ", position);
+    return arrow::Status::Invalid("it has become shorter while it was read: it has ", size, " bytes, and had at least ",
+                                  position);
   }
   // From some bytes before: a row that begins at `position` itself has a line end there, and two
   // quotes that stand for one must not be taken apart.
