@@ -258,7 +258,12 @@ arrow::Status ParallelStage::put(Running& running, std::shared_ptr<arrow::Record
   running.rows.push_back({std::move(rows), bytes});
   running.bytes_waiting += bytes;
   if (running_.front().get() == &running) rows_came_.notify_all();
-  return arrow::Status::OK();
+  if (!waits || !budget_.is_exceeded()) return arrow::Status::OK();
+  // Memory is full: no more is made before these rows are used and others are needed.
+  ++without_credit_;
+  await(lock, running, [&] { return running.rows.empty() && running.turn.awaited; });
+  --without_credit_;
+  return stopped_ ? cancelled() : arrow::Status::OK();
 }
 
 /// Begins what may be, until the first item has rows or is done. Null: there is no item any more.
