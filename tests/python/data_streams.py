@@ -9,15 +9,17 @@ from pathlib import Path
 
 import headway
 import numpy as np
+import processes
 import pyarrow as pa
 
 PROGRAM = str(Path(headway.__file__).parent / "bin" / "headway-data")
 
 
 def data_processes():
-    """The data processes that this process has started."""
-    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
-    return [int(pid) for pid in children if Path(f"/proc/{pid}/comm").read_text() == "headway-data\n"]
+    """The data processes that this process has started and that live: one that had other clients
+    when it was let go is not reaped.
+    """
+    return [pid for pid in processes.children(os.getpid()) if Path(f"/proc/{pid}/comm").read_text() == "headway-data\n"]
 
 
 def node(op, inputs=(), **args):

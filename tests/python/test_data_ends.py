@@ -64,8 +64,7 @@ def test_after_the_end_of_the_data_process_another_one_is_started():
     rows = data.range(10**9).iterator().iter_batches(batch_size=1000)
     reading = iter(rows)
     next(reading)
-    # Not those of earlier tests, which have ended and are not reaped yet.
-    [killed] = set(data_streams.data_processes()) & set(processes.descendants())
+    [killed] = data_streams.data_processes()
     # Readable when all threads have ended: until then one of them may hold the sockets.
     end = os.pidfd_open(killed)
     os.kill(killed, signal.SIGKILL)
