@@ -29,6 +29,14 @@ def check_int(argument: str, value: object, allowed: str) -> int:
     return number
 
 
+def check_above_0(argument: str, value: object, allowed: str = "an integer above 0") -> int:
+    """An int of at least 1; see :func:`check_int`."""
+    number = check_int(argument, value, allowed)
+    if number < 1:
+        raise ValueError(f"{argument} is {value}; allowed: {allowed}")
+    return number
+
+
 def check_epoch(epoch: object) -> int:
     """The argument of a ``set_epoch``."""
     return check_int("epoch", epoch, "the number of an epoch, an int")

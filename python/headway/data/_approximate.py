@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from headway._values.arguments import check_bool, check_int, check_number, refuse
+from headway._values.arguments import check_above_0, check_bool, check_number, refuse
 from headway.data._aggregate_functions import EngineFn, of_column
 
 _QUANTILES = "a list of numbers from 0 to 1"
@@ -37,7 +37,7 @@ class ApproximateQuantile(EngineFn):
         each = [check_number(f"{kind}.quantiles[{index}]", q, _QUANTILES) for index, q in enumerate(quantiles)]
         if not each or min(each) < 0 or max(each) > 1:
             raise ValueError(f"{kind}.quantiles is {list(quantiles)}; allowed: {_QUANTILES}")
-        _above_0(f"{kind}.quantile_precision", quantile_precision)
+        check_above_0(f"{kind}.quantile_precision", quantile_precision)
         super().__init__(of_column(kind, on), True, alias_name, quantiles=[float(q) for q in each])
 
 
@@ -66,8 +66,8 @@ class ApproximateTopK(EngineFn):
         self, on: str, k: int, log_capacity: int = 15, alias_name: str | None = None, encode_lists: bool = False
     ):
         kind = "ApproximateTopK"
-        _above_0(f"{kind}.k", k)
-        _above_0(f"{kind}.log_capacity", log_capacity)
+        check_above_0(f"{kind}.k", k)
+        check_above_0(f"{kind}.log_capacity", log_capacity)
         check_bool(f"{kind}.encode_lists", encode_lists)
         if of_column(kind, on) == "count":
             raise ValueError(f"{kind}.on is 'count'; allowed: another name, as the result has count beside the value")
@@ -134,8 +134,3 @@ class ValueCounter(EngineFn):
 
     def __init__(self, on: str, alias_name: str | None = None):
         super().__init__(of_column("ValueCounter", on), True, alias_name)
-
-
-def _above_0(argument: str, value: int) -> None:
-    if check_int(argument, value, "an integer above 0") < 1:
-        raise ValueError(f"{argument} is {value}; allowed: an integer above 0")

@@ -14,17 +14,16 @@ def _extension(column: pa.ExtensionArray) -> np.ndarray:
     """Tensors; where all have one shape, one array of them, else an array of arrays and None."""
     import numpy as np
 
-    from headway._worker.functions.blocks import VARIABLE_TENSOR, to_list
+    from headway._worker.functions.blocks import VARIABLE_TENSOR, to_list, to_numpy
 
     is_fixed = hasattr(column, "to_numpy_ndarray")
     if is_fixed and not column.null_count:
-        values = column.to_numpy_ndarray()
-        return values if values.flags.writeable else values.copy()
+        return to_numpy(column)
     if not is_fixed and column.type.extension_name != VARIABLE_TENSOR.decode():
         return as_numpy(column.storage)
     made: Any = np.empty(len(column), object)
     for index, row in enumerate(to_list(column)):
-        made[index] = row if row is None or row.flags.writeable else row.copy()
+        made[index] = row
     return stacked(made)
 
 

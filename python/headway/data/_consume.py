@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from headway._values.arguments import check_bool, check_int
+from headway._values.arguments import check_above_0, check_bool, check_int
 from headway.data import _client
 from headway.data._base import DatasetPart
 from headway.data._iterator import DataIterator
@@ -59,8 +59,7 @@ class Consume(ToTensorflow, DatasetPart):
         Raises:
             ValueError: the data set has no rows.
         """
-        if check_int("batch_size", batch_size, "an integer above 0") < 1:
-            raise ValueError(f"batch_size is {batch_size}; allowed: an integer above 0")
+        check_above_0("batch_size", batch_size)
         for batch in self._first(batch_size).iterator().iter_batches(batch_size=batch_size, batch_format=batch_format):
             return batch
         raise ValueError("take_batch() found no rows in the data set")

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from headway._values.arguments import check_bool, check_instance, check_int, check_number, refuse
+from headway._values.arguments import check_above_0, check_bool, check_instance, check_int, check_number, refuse
 
 #: A node's id, as functions that place work name it.
 NodeIdStr = str
@@ -251,8 +251,8 @@ class DataContext:
         elif name == "max_errored_blocks":
             if check_int(f"DataContext.{name}", value, "-1 (any number), 0 or more") < -1:
                 raise ValueError(f"DataContext.{name} is {value}; allowed: -1 (any number), 0 or more")
-        elif check_int(f"DataContext.{name}", value, "an integer above 0") < 1:
-            raise ValueError(f"DataContext.{name} is {value}; allowed: an integer above 0")
+        else:
+            check_above_0(f"DataContext.{name}", value)
         super().__setattr__(name, value)
 
     def set_config(self, key: str, value: Any) -> None:

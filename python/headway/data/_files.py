@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from headway._storage import locations
-from headway._values.arguments import check_bool, check_instance, check_int, check_str, check_texts, refuse
+from headway._values.arguments import (
+    check_above_0,
+    check_bool,
+    check_instance,
+    check_str,
+    check_texts,
+    refuse,
+)
 from headway.data import _functions, _locations
 from headway.data._dataset import Dataset
 from headway.data._plan import Plan
@@ -122,8 +129,8 @@ def read(kind: str, paths: Any, given: FileArguments, **options: Any) -> Dataset
         places = _locations.filtered(places, given.partition_filter)
     for name in ("concurrency", "override_num_blocks"):
         value = getattr(given, name)
-        if value is not None and check_int(name, value, "None or an integer above 0") < 1:
-            raise ValueError(f"{name} is {value}; allowed: None or an integer above 0")
+        if value is not None:
+            check_above_0(name, value, "None or an integer above 0")
     extensions = given.file_extensions
     common = {
         "partitioning": _partitioning(given.partitioning),

@@ -11,7 +11,7 @@ from typing import Any
 import cloudpickle
 
 from headway._values import pickling
-from headway._values.arguments import check_int, check_number, check_str, refuse
+from headway._values.arguments import check_above_0, check_number, check_str, refuse
 
 _FORMATS = {"default": "numpy", "numpy": "numpy", "pandas": "pandas", "pyarrow": "pyarrow", None: "pyarrow"}
 _CONCURRENCY = "None, an integer above 0, or a pair of the least and the most"
@@ -30,7 +30,7 @@ class TaskPoolStrategy:
     """
 
     def __init__(self, size: int | None = None):
-        self.size = size if size is None else _above_0("TaskPoolStrategy.size", size)
+        self.size = size if size is None else check_above_0("TaskPoolStrategy.size", size)
 
     def __repr__(self) -> str:
         return f"TaskPoolStrategy(size={self.size})"
@@ -63,7 +63,7 @@ class ActorPoolStrategy:
         given = {"size": size, "min_size": min_size, "max_size": max_size, "initial_size": initial_size}
         for name, value in given.items():
             if value is not None:
-                _above_0(f"ActorPoolStrategy.{name}", value)
+                check_above_0(f"ActorPoolStrategy.{name}", value)
         self.min_size = size or initial_size or min_size or 1
         self.max_size = size or max_size
         if self.max_size is not None and self.max_size < self.min_size:
@@ -109,11 +109,11 @@ class Workers:
         if isinstance(given, Sequence) and not isinstance(given, str):
             if len(given) not in (2, 3):
                 refuse("concurrency", given, _CONCURRENCY)
-            least, most = (_above_0("concurrency", each) for each in given[:2])
+            least, most = (check_above_0("concurrency", each) for each in given[:2])
             if most < least:
                 raise ValueError(f"concurrency is {given}; allowed: {_CONCURRENCY}")
             return [least, most]
-        return [_above_0("concurrency", given)] * 2
+        return [check_above_0("concurrency", given)] * 2
 
 
 def _of_strategy(compute: Any) -> list[int] | None:
@@ -122,13 +122,6 @@ def _of_strategy(compute: Any) -> list[int] | None:
     if not isinstance(compute, ActorPoolStrategy):
         refuse("compute", compute, "None, a TaskPoolStrategy or an ActorPoolStrategy")
     return [compute.min_size, compute.max_size or compute.min_size]
-
-
-def _above_0(argument: str, value: Any) -> int:
-    number = check_int(argument, value, "an integer above 0")
-    if number < 1:
-        raise ValueError(f"{argument} is {value}; allowed: an integer above 0")
-    return number
 
 
 @dataclass(frozen=True)
@@ -198,7 +191,7 @@ def batch_size(given: Any) -> int | None:
     """Rows of a batch; None: a whole piece of the data."""
     if given is None or given == "default":
         return None
-    return _above_0("batch_size", given)
+    return check_above_0("batch_size", given)
 
 
 def _sequence(argument: str, value: Any) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from headway import _core
-from headway._values.arguments import check_bool, check_int, refuse
+from headway._values.arguments import check_above_0, check_bool, check_int, refuse
 from headway.data import _client, _epochs, _functions, _waits
 from headway.data._base import kept
 from headway.data._batch import Batch
@@ -374,10 +374,9 @@ def checked_consumption(
     """
     if check_int("prefetch_batches", prefetch_batches, "0 or more") < 0:
         raise ValueError(f"prefetch_batches is {prefetch_batches}; allowed: 0 or more")
-    above_0 = "None or an integer above 0"
     for name, value in (("batch_size", batch_size), ("local_shuffle_buffer_size", buffer_size)):
-        if value is not None and check_int(name, value, above_0) < 1:
-            raise ValueError(f"{name} is {value}; allowed: {above_0}")
+        if value is not None:
+            check_above_0(name, value, "None or an integer above 0")
     if buffer_size is not None and batch_size is None:
         raise ValueError("local_shuffle_buffer_size is given without batch_size; allowed: with a batch_size")
     return {

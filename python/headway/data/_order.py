@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from headway._values.arguments import check_bool, check_int, check_number, check_str, check_texts, refuse
+from headway._values.arguments import check_above_0, check_bool, check_number, check_str, check_texts, refuse
 from headway.data._base import DatasetPart
 from headway.data._scheduling import takes_scheduling
 from headway.data._seeds import check_seed
@@ -126,7 +126,8 @@ class Order(DatasetPart):
         check_bool("strict", strict)
         if keys is not None:
             check_bool("sort", sort)
-            _check_above_0("num_blocks", num_blocks)
+            if num_blocks is not None:
+                check_above_0("num_blocks", num_blocks)
             return self._regrouped(keys, target_num_rows_per_block)
         if check_bool("sort", sort):
             raise ValueError("sort is True without keys; allowed: False, or keys to sort by")
@@ -134,8 +135,9 @@ class Order(DatasetPart):
             raise ValueError(
                 "repartition() has num_blocks and target_num_rows_per_block, or neither; allowed: one of them"
             )
-        _check_above_0("num_blocks", num_blocks)
-        _check_above_0("target_num_rows_per_block", target_num_rows_per_block)
+        for name, value in (("num_blocks", num_blocks), ("target_num_rows_per_block", target_num_rows_per_block)):
+            if value is not None:
+                check_above_0(name, value)
         before = self.random_shuffle() if check_bool("shuffle", shuffle) else self
         return before._then("repartition", {"blocks": num_blocks, "rows": target_num_rows_per_block})
 
@@ -245,8 +247,3 @@ def _seeding(seed: Any) -> dict[str, Any]:
         return {"seed": seed.seed, "reseed": seed.reseed_after_execution}
     number = check_seed("seed", seed)
     return {"seed": number, "reseed": number is None}
-
-
-def _check_above_0(name: str, value: Any) -> None:
-    if value is not None and check_int(name, value, "an integer above 0") < 1:
-        raise ValueError(f"{name} is {value}; allowed: an integer above 0")

@@ -183,7 +183,7 @@ def _writable(values: Any, may_write: bool) -> Any:
 def _lists_to_numpy(column: Any, may_write: bool) -> Any:
     if column.values.null_count:  # Each row is of floats only where it has nulls itself.
         rows = column.to_numpy(zero_copy_only=False)
-        return _objects([row if row is None or row.flags.writeable else row.copy() for row in rows])
+        return _objects([row if row is None else _writable(row, may_write=False) for row in rows])
     values = to_numpy(column.values, may_write)
     offsets = column.offsets.to_pylist()
     pieces = zip(offsets[:-1], offsets[1:], column.is_valid().to_pylist(), strict=True)
