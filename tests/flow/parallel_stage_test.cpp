@@ -115,6 +115,24 @@ BOOST_AUTO_TEST_CASE(while_memory_is_full_nothing_begins_before_a_client_needs_i
   BOOST_TEST(needs == 4);
 }
 
+BOOST_AUTO_TEST_CASE(while_memory_is_full_an_item_makes_no_rows_before_those_that_it_made_are_used) {
+  Budget budget(150);
+  std::atomic<int> used = 0;
+  std::vector<int> used_before;
+  ParallelStage stage(budget, three_threads, nullptr, items(1, [&](int, const ItemSink& sink) {
+                        for (int row = 0; row < 4; ++row) {
+                          used_before.push_back(used);
+                          ARROW_RETURN_NOT_OK(sink(row_of(row)));
+                        }
+                        return arrow::Status::OK();
+                      }));
+  const Credit slots = budget.take(100);  // What was dealt.
+  while (const auto chunk = stage.next().ValueOrDie()) {
+    if (chunk->rows) ++used;
+  }
+  BOOST_TEST(used_before == (std::vector<int>{0, 1, 2, 3}), boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(items_that_make_more_than_was_thought_have_credit_for_it_or_wait) {
   constexpr std::int64_t made_bytes = 40'000;
   Budget budget(100'000);
