@@ -82,11 +82,28 @@ std::string stats_table(const FlowCounters& flow) {
          bytes_text(flow.held_bytes_max) + " of the memory budget of " + bytes_text(flow.budget_bytes) + " were held";
 }
 
+namespace {
+
+/// The stage that rows have come to, where none has come to the end.
+const StageCounters* furthest(const FlowCounters& flow) {
+  const auto found =
+      std::find_if(flow.stages.rbegin(), flow.stages.rend(), [](const StageCounters& stage) { return stage.rows > 0; });
+  return flow.rows > 0 || found == flow.stages.rend() ? nullptr : &*found;
+}
+
+}  // namespace
+
 std::string progress_text(const FlowCounters& flow, const std::string& what) {
   if (flow.stages.empty()) return what.empty() ? "starting" : what + " · starting";
   std::string text = what;
   if (text.empty()) text = flow.stages.back().name == "deal" ? "loop" : flow.stages.back().name;
-  return text + " · " + grouped(flow.rows) + " rows · " + rate_text(flow.rows, flow.elapsed_s) + " rows/s · " +
+  std::int64_t rows = flow.rows;
+  text += " · ";
+  if (const StageCounters* stage = furthest(flow)) {
+    rows = stage->rows;
+    text += stage->name + ": ";
+  }
+  return text + grouped(rows) + " rows · " + rate_text(rows, flow.elapsed_s) + " rows/s · " +
          fixed(flow.elapsed_s, flow.elapsed_s < 10 ? 1 : 0, "s") + " · " + bytes_text(flow.held_bytes) + " of " +
          bytes_text(flow.budget_bytes) + " held";
 }

@@ -38,6 +38,7 @@ constexpr const char* freed_memory_kept_ms = "1000";
 
 Result<DataProcess> DataProcess::start(const std::string& program, const std::string& folder,
                                        const std::map<std::string, std::string>& environment) {
+  node::reap_left();
   if (folder.empty()) return launch(program, environment);
   may_block("a data process is looked for");
   const Result<wire::Fd> lock = lock_in(folder);
@@ -100,7 +101,8 @@ void DataProcess::close() {
   if (!life_.is_open()) return;
   wire::keep_in_children(life_.get());
   life_.close();
-  // It ends at once, unless it has other clients: then it is left alone.
+  // It ends at once, unless it has other clients: then it is left alone, and reaped when another is
+  // looked for.
   if (child_ != 0) node::reap_within(child_, std::chrono::milliseconds(500));
 }
 

@@ -4,6 +4,8 @@
 #include "wire/fd.hpp"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -102,19 +104,58 @@ std::string program_on_path(const std::string& name) {
   return {};
 }
 
-void reap_within(pid_t child, std::chrono::milliseconds limit) {
+namespace {
+
+/// A child that had not ended when it was let go, and whose child it is: a fork inherits the list.
+struct LeftChild {
+  std::int32_t parent = 0;
+  std::int32_t pid = 0;
+};
+
+/// No lock: a fork in another thread would leave it held. What finds no place stays a zombie until
+/// this process ends.
+std::array<std::atomic<LeftChild>, 64> left_children;
+
+void leave(pid_t child) {
+  for (auto& place : left_children) {
+    LeftChild none;
+    if (place.compare_exchange_strong(none, {getpid(), child})) return;
+  }
+}
+
+/// Whether it has ended, and is reaped if so.
+bool ends_within(pid_t child, std::chrono::milliseconds limit) {
   const wire::Fd process(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
   if (process.is_open()) {
     pollfd end{process.get(), POLLIN, 0};
     // Its descriptor is readable a moment before it can be reaped.
     const int how_long = poll(&end, 1, static_cast<int>(limit.count())) > 0 ? 0 : WNOHANG;
-    waitpid(child, nullptr, how_long);
-    return;
+    return waitpid(child, nullptr, how_long) != 0;
   }
   // A kernel before 5.3.
   constexpr auto between = std::chrono::milliseconds(5);
-  for (auto waited = between.zero(); waitpid(child, nullptr, WNOHANG) == 0 && waited < limit; waited += between) {
+  for (auto waited = between.zero(); waitpid(child, nullptr, WNOHANG) == 0; waited += between) {
+    if (waited >= limit) return false;
     poll(nullptr, 0, static_cast<int>(between.count()));
+  }
+  return true;
+}
+
+}  // namespace
+
+void reap_within(pid_t child, std::chrono::milliseconds limit) {
+  reap_left();
+  if (!ends_within(child, limit)) leave(child);
+}
+
+void reap_left() {
+  for (auto& place : left_children) {
+    const LeftChild left = place.load();
+    if (left.pid == 0) continue;
+    // Another thread may have found it too: the one that takes it out reaps it.
+    LeftChild taken = left;
+    if (!place.compare_exchange_strong(taken, {})) continue;
+    if (left.parent == getpid() && waitpid(left.pid, nullptr, WNOHANG) == 0) leave(left.pid);
   }
 }
 

@@ -34,8 +34,13 @@ Result<pid_t> launch_process(const ProcessLaunch& launch);
 /// The first program of this name in PATH, or the path that the name is; empty: there is none.
 std::string program_on_path(const std::string& name);
 
-/// Reaps a child that is about to end, if it ends within the limit. Waits meanwhile.
+/// Reaps a child that is about to end, if it ends within the limit. Waits meanwhile. `reap_left`
+/// reaps one that has not ended by then.
 void reap_within(pid_t child, std::chrono::milliseconds limit);
+
+/// Reaps those of the children that `reap_within` has left that have ended since. Does not wait.
+/// Any thread; after a fork, the child has none.
+void reap_left();
 
 /// From now on this process is killed when `parent` ends; at once when it has ended already.
 void die_with(pid_t parent);

@@ -184,6 +184,30 @@ BOOST_AUTO_TEST_CASE(children_are_listed_while_they_live_and_until_they_are_wait
   BOOST_TEST(!listed());
 }
 
+BOOST_AUTO_TEST_CASE(a_child_that_outlives_its_limit_is_reaped_later) {
+  Ends life = make_pipe();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    life.b.close();
+    ::_exit(at_end(life.a.get()) ? 0 : 1);
+  }
+  reap_within(child, std::chrono::milliseconds(0));
+  reap_left();
+  BOOST_TEST(::kill(child, 0) == 0);
+  // Another process has no such child, and takes none of its own for it.
+  BOOST_TEST(in_child([] {
+               reap_left();
+               return 0;
+             }) == 0);
+  Watch end(child);
+  life.b.close();
+  BOOST_TEST(end.ends());
+  siginfo_t state{};
+  BOOST_TEST(::waitid(P_PID, static_cast<id_t>(child), &state, WEXITED | WNOWAIT) == 0);
+  reap_left();
+  BOOST_TEST(::waitpid(child, nullptr, WNOHANG) == -1);
+}
+
 BOOST_AUTO_TEST_CASE(all_other_descriptors_are_closed) {
   Ends kept = make_pipe();
   Ends gone = make_pipe();

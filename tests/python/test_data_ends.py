@@ -12,6 +12,7 @@ import threading
 from types import SimpleNamespace
 
 import data_streams
+import headway
 import processes
 import pytest
 from headway import data
@@ -135,3 +136,18 @@ def test_a_data_process_that_lets_no_workers_of_other_nodes_in_says_so(monkeypat
     client = SimpleNamespace(invite=lambda text: answer)
     assert _elsewhere.ask_for_workers(rows._plan, data.DataContext.get_current(), client) == "never"
     assert "which cannot listen: no ports are left" in capfd.readouterr().err
+
+
+def test_a_data_process_that_others_outlived_the_driver_s_end_of_is_reaped_by_the_next_one():
+    reading = iter(data.range(10**9).iterator().iter_batches(batch_size=1000))
+    next(reading)
+    [left] = data_streams.data_processes()
+    headway.shutdown()
+    end = os.pidfd_open(left)
+    del reading
+    poll = select.poll()
+    poll.register(end, select.POLLIN)
+    assert poll.poll(10_000)
+    os.close(end)
+    assert data.range(3).take_all() == [{"id": 0}, {"id": 1}, {"id": 2}]
+    assert not os.path.exists(f"/proc/{left}")
