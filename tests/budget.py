@@ -15,6 +15,7 @@ import pytest
 QUICK_IMPORT_S = 1.9
 FILE_S = 120
 LONGER_S = {
+    "tests/package/test_benchmarks.py": 240,
     "tests/python/test_documents.py": 420,
     # Workers that are started by exec import the framework, one by one.
     "tests/python/test_deepspeed.py": 600,

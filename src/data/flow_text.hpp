@@ -11,8 +11,8 @@ namespace headway::data {
 std::string stats_table(const FlowCounters& flow);
 
 /// A line for a terminal: "write parquet · 120,000 rows · 40,000 rows/s · 3.0 s · 12.0 MiB of 256.0
-/// MiB held". `what`: what is done with the rows; empty: the last stage. Before rows are through all
-/// stages: "count · read parquet: 3,000 rows · …", the last stage that has made any.
+/// MiB held". `what`: what is done with the rows; empty: the last stage. Before rows are through
+/// all stages: "count · read parquet: 3,000 rows · …", of the last stage that has made any.
 std::string progress_text(const FlowCounters& flow, const std::string& what);
 
 /// "1,234,567".

@@ -194,7 +194,7 @@ BOOST_AUTO_TEST_CASE(a_child_that_outlives_its_limit_is_reaped_later) {
   reap_within(child, std::chrono::milliseconds(0));
   reap_left();
   BOOST_TEST(::kill(child, 0) == 0);
-  // Another process has no such child, and takes none of its own for it.
+  // Another process has no such child.
   BOOST_TEST(in_child([] {
                reap_left();
                return 0;

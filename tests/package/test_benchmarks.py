@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import shutil
@@ -15,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "bench"))
 
 import run  # noqa: E402
+from data_measurements import DATA_MEASUREMENTS  # noqa: E402
 from execution import ProgramFailedError, run_program  # noqa: E402
 from measurements import Line, Measurement  # noqa: E402
 
@@ -68,6 +70,33 @@ def test_frameworks_are_installed_for_the_rows_that_need_them(
         (tmp_path / name).chmod(0o755)
     output = subprocess.run([tmp_path / "scripts/bench.sh", *options], check=True, capture_output=True, text=True)
     assert [line.removeprefix("installed ") for line in output.stdout.splitlines()] == installed
+
+
+OF_DATA_SETS = [
+    pytest.param(measurement, library, id=f"{measurement.name}-{library}")
+    for measurement in DATA_MEASUREMENTS
+    for library in ("headway", "alone")
+    if library in measurement.programs
+]
+
+
+@pytest.fixture(scope="module")
+def storage(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Programs leave files for the ones after them."""
+    return tmp_path_factory.mktemp("storage")
+
+
+@pytest.mark.parametrize(("measurement", "library"), OF_DATA_SETS)
+def test_programs_of_data_sets_measure_what_their_rows_show(
+    storage: Path, measurement: Measurement, library: str
+) -> None:
+    command = measurement.programs[library]
+    if library == "alone" and command[0] == "data_decode.py":
+        pytest.importorskip("simplejpeg", reason="a peer that only `make bench` installs")
+    result = run_program(library, command, sys.executable, storage, size=0.001, timeout_s=60)
+    figures = [line.key for line in measurement.lines if library == "headway" or line.key in result]
+    assert figures
+    assert all(math.isfinite(result[key]) for key in figures)
 
 
 def test_groups_run_only_when_they_are_named() -> None:
