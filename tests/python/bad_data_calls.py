@@ -38,8 +38,11 @@ def readers():
         "drop_empty_lines": (1, TypeError, "1 (int)", BOOL),
         "size": ((3,), TypeError, "(3,) (tuple)", "a height and a width"),
         "mode": (3, TypeError, "3 (int)", "a mode of Pillow"),
-        "decoder": (1, TypeError, "1 (int)", BOOL),
-        "suffixes": ("jpg", TypeError, "'jpg' (str)", "a list of suffixes"),
+        "decoder": (1, TypeError, "1 (int)", "a function of samples"),
+        "fileselect": ("jpg", TypeError, "'jpg' (str)", "a list of names or patterns"),
+        "filerename": ("x", TypeError, "'x' (str)", "a function of names"),
+        "suffixes": ("jpg", TypeError, "'jpg' (str)", "a list of names or patterns"),
+        "verbose_open": (1, TypeError, "1 (int)", BOOL),
         "expand_json": (1, TypeError, "1 (int)", BOOL),
     }
     for call in calls:

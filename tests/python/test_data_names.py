@@ -231,6 +231,13 @@ def test_other_options_of_writes(tmp_path):
         ("write_parquet", {"filename_provider": 3}, ValueError, "filename_provider is 3; allowed: None"),
         ("write_orc", {"try_create_dir": 1}, TypeError, "try_create_dir is 1 (int); allowed: True or False"),
         ("write_numpy", {"num_rows_per_file": 0}, ValueError, "num_rows_per_file is 0; allowed: None or"),
+        ("write_webdataset", {"encoder": 3}, TypeError, "encoder is 3 (int); allowed: True, False, None, a"),
+        (
+            "write_webdataset",
+            {"encoder": "PIL"},
+            ValueError,
+            "encoder is 'PIL'; allowed: True, False, None, a function",
+        ),
         ("write_csv", {"num_rows_per_file": 1, "min_rows_per_file": 1}, ValueError, "beside min_rows_per_file"),
     ],
 )

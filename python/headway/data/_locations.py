@@ -53,7 +53,7 @@ def on_python_filesystem(place: str) -> bool:
 
 def all_of(paths: Any, filesystem: Any) -> list[str]:
     """The places that a reader's ``paths`` names, on any filesystem of ``pyarrow.fs`` or fsspec."""
-    filesystem = _of_pyarrow(filesystem)
+    filesystem = of_pyarrow(filesystem)
     if isinstance(paths, (str, os.PathLike)):
         return [_located("paths", _on(filesystem, paths), filesystem)]
     if isinstance(paths, (bytes, dict)) or not isinstance(paths, Iterable):
@@ -64,7 +64,7 @@ def all_of(paths: Any, filesystem: Any) -> list[str]:
     return places
 
 
-def _of_pyarrow(filesystem: Any) -> Any:
+def of_pyarrow(filesystem: Any) -> Any:
     """A filesystem of fsspec as one of ``pyarrow.fs``; others as they are."""
     protocol = getattr(filesystem, "protocol", None)
     if protocol is None or not hasattr(filesystem, "_strip_protocol"):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
-from headway._values.arguments import check_bool, check_int, check_str, check_texts, refuse
-from headway.data import _pickled_arrays
+from headway._values.arguments import check_bool, check_int, check_str, refuse
+from headway.data import _pickled_arrays, _webdataset, _webdataset_archives
 from headway.data._dataset import Dataset
 from headway.data._files import FileArguments, PartitionFilter, Partitioning, read
+from headway.data._locations import of_pyarrow
 from headway.data._memory import blocks
 from headway.data._scheduling import takes_scheduling
 
@@ -188,8 +189,11 @@ def read_webdataset(
     *,
     filesystem: pyarrow.fs.FileSystem | None = None,
     partition_filter: PartitionFilter | None = None,
-    decoder: bool = True,
-    suffixes: Sequence[str] | None = None,
+    decoder: Any = True,
+    fileselect: Callable[[str], bool] | Sequence[str] | None = None,
+    filerename: Callable[[str], str] | Sequence[Callable[[str], str]] | None = None,
+    suffixes: Callable[[str], bool] | Sequence[str] | None = None,
+    verbose_open: bool = False,
     include_paths: bool = False,
     ignore_missing_paths: bool = False,
     shuffle: Any = None,
@@ -199,15 +203,28 @@ def read_webdataset(
     override_num_blocks: int | None = None,
     parallelism: int = -1,
 ) -> Dataset:
-    """Samples of tar files in the form of WebDataset, with a column for each suffix.
+    """Samples of tar files in the form of WebDataset, with a column for each suffix, the sample's
+    name in ``__key__`` and its archive in ``__url__``.
+
+    The last part of a suffix says how a file is decoded: ``txt`` and ``text`` are text, ``cls`` and
+    ``cls2`` integers, ``jpg``, ``png``, ``ppm``, ``pgm``, ``pbm`` and ``pnm`` arrays of pixels
+    (Pillow), ``json`` values, ``npy`` arrays, ``mp`` values (msgpack). ``pickle``, ``pkl``, ``pt``
+    and ``pth`` are an error, since unpickling runs code of the archive, unless the environment has
+    ``HEADWAY_DATA_WEBDATASET_ALLOW_UNSAFE_DESERIALIZATION=1``. Others are bytes.
 
     Args:
         paths, filesystem, partition_filter, include_paths, ignore_missing_paths, shuffle,
             file_extensions, concurrency, override_num_blocks, parallelism: As for
             :func:`read_parquet`.
-        decoder: Whether text and numbers are decoded; False: all columns are bytes.
-        suffixes: Only these.
-        expand_json: Only False: a function of the rows may parse a sample's JSON.
+        decoder: True: as above. None or False: all columns are bytes. A function of a sample, or a
+            list of these and True, one after the other. ``"PIL"``: the functions after it get
+            images of Pillow's; what is still one in the end becomes an array.
+        fileselect: Which files are read: a function of names, or a list of names and patterns
+            such as ``"*.jpg"``.
+        filerename: A function or functions from the names of files to those that are used.
+        suffixes: Only these: a list of suffixes and patterns, or a function of suffixes.
+        verbose_open: Whether function workers print where they begin and end an archive.
+        expand_json: Whether the names in a sample's file ``.json`` become columns.
 
     Example:
         >>> import headway.data
@@ -218,7 +235,33 @@ def read_webdataset(
         filesystem, partition_filter, None, include_paths, ignore_missing_paths, shuffle, file_extensions,
         concurrency, blocks(parallelism, override_num_blocks),
     )  # fmt: skip
-    names = None if suffixes is None else check_texts("suffixes", suffixes, "None or a list of suffixes")
-    names = names and [each.removeprefix(".") for each in names]
-    options = {"decode": check_bool("decoder", decoder), "expand_json": check_bool("expand_json", expand_json)}
-    return read("webdataset", paths, given, suffixes=names, **options)
+    chosen = _webdataset.patterns("suffixes", suffixes)
+    selected = _webdataset.patterns("fileselect", fileselect)
+    renames = _renames(filerename)
+    decoders = _webdataset.steps("decoder", decoder, formats=("PIL",))
+    expand = check_bool("expand_json", expand_json)
+    decode = _webdataset.Decode(decoders, expand)
+    if not check_bool("verbose_open", verbose_open) and not renames and not selected and _webdataset.are_names(chosen):
+        names = None if chosen is None else [each.removeprefix(".") for each in cast("list[str]", chosen)]
+        files = read("webdataset", paths, given, suffixes=names, decode=decoder is True)
+        return files.map(decode) if decoders or expand else files
+    listed = dataclasses.replace(given, include_paths=True)
+    places = read("binary", paths, listed, columns=["path"])
+    archives = _webdataset_archives.Archives(
+        of_pyarrow(filesystem),
+        renames,
+        selected,
+        chosen,
+        verbose_open,
+        decode,
+        check_bool("include_paths", include_paths),
+    )
+    return places.map_batches(archives, batch_size=1, batch_format="pyarrow")
+
+
+def _renames(given: Any) -> list[Callable[[str], str]]:
+    made = list(given) if isinstance(given, (list, tuple)) else [] if given is None else [given]
+    for each in made:
+        if not callable(each):
+            refuse("filerename", each, "None, a function of names, or a list of such functions")
+    return made

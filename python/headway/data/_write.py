@@ -9,7 +9,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, cast
 
 from headway._values.arguments import check_bool, check_int, check_str, refuse
-from headway.data import _client, _locations, _write_options
+from headway.data import _client, _locations, _webdataset, _write_options
 from headway.data._base import DatasetPart
 from headway.data._images import EncodedImage
 from headway.data._scheduling import takes_scheduling
@@ -237,15 +237,23 @@ class Write(DatasetPart):
         num_rows_per_file: int | None = None,
         try_create_dir: bool = True,
         mode: SaveMode | str = SaveMode.APPEND,
+        encoder: Any = True,
     ) -> None:
-        """Writes tar files in the form of WebDataset to a folder.
+        """Writes tar files in the form of WebDataset to a folder: a file for each row's column, but
+        for those whose names begin with ``__``.
 
         Args:
             path, filesystem, min_rows_per_file, max_rows_per_file, num_rows_per_file,
             try_create_dir, mode: As for :meth:`write_parquet`.
+            encoder: True: function workers encode values by the last part of their column's name,
+                the counterpart of :func:`read_webdataset`'s decoder; bytes are written as they are.
+                None or False: text and bytes are written as they are, other values as JSON. A
+                function of a sample, or a list of these and True, one after the other.
         """
+        encoders = _webdataset.steps("encoder", encoder, formats=())
         rows = (min_rows_per_file, max_rows_per_file, num_rows_per_file)
-        self._write("webdataset", Place(path, filesystem, mode, try_create_dir), rows, {})
+        made = cast("Any", self).map(_webdataset.Encode(encoders)) if encoders else self
+        made._write("webdataset", Place(path, filesystem, mode, try_create_dir), rows, {})
 
     @takes_scheduling
     def write_images(

@@ -1,5 +1,6 @@
 #include "flow/sources/formats.hpp"
 #include "flow/sources/one_batch.hpp"
+#include "flow/sources/read_options.hpp"
 
 #include <arrow/array/array_binary.h>
 #include <arrow/buffer.h>
@@ -21,6 +22,8 @@ std::shared_ptr<arrow::Array> one_value(const std::shared_ptr<arrow::Buffer>& by
 
 class BinaryFormat : public FileFormat {
  public:
+  explicit BinaryFormat(bool reads) : reads_(reads) {}
+
   arrow::Result<std::shared_ptr<arrow::Schema>> open(const std::vector<SourceFile>& files,
                                                      arrow::MemoryPool*) override {
     large_ = std::any_of(files.begin(), files.end(),
@@ -30,12 +33,15 @@ class BinaryFormat : public FileFormat {
   }
 
   arrow::Result<std::vector<Piece>> split(std::size_t index, const SourceFile& file) const override {
-    return std::vector<Piece>{{.file = index, .begin = 0, .end = file.bytes, .rows = 1, .bytes = file.bytes}};
+    // No two files are a unit, even if nobody asks for their contents: a function may read them.
+    const std::int64_t bytes = reads_ ? file.bytes : packed_bytes_min;
+    return std::vector<Piece>{{.file = index, .begin = 0, .end = file.bytes, .rows = 1, .bytes = bytes}};
   }
 
   arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> read(const SourceFile& file, const Piece&,
-                                                                const std::vector<int>&,
+                                                                const std::vector<int>& columns,
                                                                 arrow::MemoryPool* pool) const override {
+    if (columns.empty()) return one_batch(arrow::RecordBatch::Make(arrow::schema({}), 1, arrow::ArrayVector()));
     ARROW_ASSIGN_OR_RAISE(const auto bytes, read_bytes(file.location, 0, file.bytes, pool));
     auto values = large_ ? one_value<arrow::LargeBinaryArray, std::int64_t>(bytes)
                          : one_value<arrow::BinaryArray, std::int32_t>(bytes);
@@ -43,12 +49,17 @@ class BinaryFormat : public FileFormat {
   }
 
  private:
+  bool reads_;
   bool large_ = false;
   std::shared_ptr<arrow::Schema> schema_;
 };
 
 }  // namespace
 
-FormatResult binary_format(const data::ReadNode&) { return std::make_unique<BinaryFormat>(); }
+FormatResult binary_format(const data::ReadNode& read) {
+  ARROW_ASSIGN_OR_RAISE(const auto columns, OptionView(read.options, read.format).texts("columns"));
+  const bool reads = !columns || std::ranges::find(*columns, "bytes") != columns->end();
+  return std::make_unique<BinaryFormat>(reads);
+}
 
 }  // namespace headway::flow

@@ -1,4 +1,5 @@
 #include "core/location.hpp"
+#include "core/text.hpp"
 #include "flow/sources/formats.hpp"
 #include "flow/sources/read_options.hpp"
 #include "flow/sources/tar_files.hpp"
@@ -17,11 +18,13 @@
 #include <charconv>
 #include <map>
 #include <optional>
+#include <unordered_set>
 
 namespace headway::flow {
 namespace {
 
 constexpr std::string_view key_column = "__key__";
+constexpr std::string_view url_column = "__url__";
 constexpr std::int64_t tar_buffer_bytes = std::int64_t{1} << 20;
 constexpr std::int64_t sample_batch_bytes = std::int64_t{4} << 20;
 constexpr int sampled_samples = 100;
@@ -58,23 +61,35 @@ class SampleReader {
       }
       const std::string key = name.substr(0, dot);
       if (!sample.files.empty() && key != sample.key) break;
-      sample.key = key;
-      sample.files[name.substr(dot + 1)] = std::move(waiting_->bytes);
-      waiting_.reset();
+      ARROW_RETURN_NOT_OK(add(key, name.substr(dot + 1), sample));
     }
     if (sample.files.empty()) return std::nullopt;
     return sample;
   }
 
  private:
+  arrow::Status add(const std::string& key, std::string suffix, TarSample& sample) {
+    if (sample.files.empty() && !seen_.insert(key).second) {
+      return arrow::Status::Invalid("the files of the sample ", key, " are not all next to each other in the archive; ",
+                                    "tar --sort=name makes one in which they are");
+    }
+    sample.key = key;
+    const auto [place, is_new] = sample.files.emplace(std::move(suffix), std::move(waiting_->bytes));
+    if (!is_new) return arrow::Status::Invalid("the sample ", key, " has two files .", place->first);
+    waiting_.reset();
+    return arrow::Status::OK();
+  }
+
   TarReader files_;
   std::optional<TarFile> waiting_;
+  std::unordered_set<std::string> seen_;
 };
 
-/// What the last part of a suffix says of a file, as WebDataset's own decoders take it.
+/// What the last part of a suffix says of a file. Decoders of what else Ray decodes are in
+/// python/headway/_worker/functions/webdataset.py.
 std::shared_ptr<arrow::DataType> type_of_suffix(const std::string& suffix, bool decode) {
-  static constexpr std::array<std::string_view, 4> texts = {"txt", "text", "transcript", "json"};
-  static constexpr std::array<std::string_view, 7> numbers = {"cls", "cls2", "class", "count", "index", "inx", "id"};
+  static constexpr std::array<std::string_view, 3> texts = {"txt", "text", "json"};
+  static constexpr std::array<std::string_view, 2> numbers = {"cls", "cls2"};
   const std::string_view last = std::string_view(suffix).substr(suffix.rfind('.') + 1);
   if (decode && std::find(texts.begin(), texts.end(), last) != texts.end()) return arrow::utf8();
   if (decode && std::find(numbers.begin(), numbers.end(), last) != numbers.end()) return arrow::int64();
@@ -97,9 +112,10 @@ arrow::Result<std::int64_t> number_in(std::string_view text) {
 
 class SampleBatches : public arrow::RecordBatchReader {
  public:
-  SampleBatches(SampleReader samples, const arrow::Schema& all, bool suffixes_given,
+  SampleBatches(SampleReader samples, std::string url, const arrow::Schema& all, bool suffixes_given,
                 std::shared_ptr<arrow::Schema> schema, arrow::MemoryPool* pool)
       : samples_(std::move(samples)),
+        url_(std::move(url)),
         all_(all),
         suffixes_given_(suffixes_given),
         schema_(std::move(schema)),
@@ -146,7 +162,8 @@ class SampleBatches : public arrow::RecordBatchReader {
     return builder->Finish();
   }
 
-  static arrow::Status append(const arrow::Field& field, const TarSample& sample, arrow::ArrayBuilder& builder) {
+  arrow::Status append(const arrow::Field& field, const TarSample& sample, arrow::ArrayBuilder& builder) const {
+    if (field.name() == url_column) return static_cast<arrow::StringBuilder&>(builder).Append(url_);
     if (field.name() == key_column) return static_cast<arrow::StringBuilder&>(builder).Append(sample.key);
     const auto found = sample.files.find(field.name());
     if (found == sample.files.end()) return builder.AppendNull();
@@ -157,6 +174,7 @@ class SampleBatches : public arrow::RecordBatchReader {
   }
 
   SampleReader samples_;
+  std::string url_;
   const arrow::Schema& all_;
   bool suffixes_given_;
   std::shared_ptr<arrow::Schema> schema_;
@@ -182,6 +200,7 @@ class WebdatasetFormat : public FileFormat {
     for (const std::string& suffix : suffixes) {
       fields.push_back(arrow::field(suffix, type_of_suffix(suffix, options_.decode)));
     }
+    fields.push_back(arrow::field(std::string(url_column), arrow::utf8()));
     schema_ = arrow::schema(std::move(fields));
     return schema_;
   }
@@ -192,7 +211,8 @@ class WebdatasetFormat : public FileFormat {
     ARROW_ASSIGN_OR_RAISE(SampleReader samples, open_samples(file, pool));
     arrow::FieldVector fields;
     for (const int column : columns) fields.push_back(schema_->field(column));
-    return std::make_shared<SampleBatches>(std::move(samples), *schema_, options_.suffixes.has_value(),
+    std::string url = to_utf8(users_path(file.location));
+    return std::make_shared<SampleBatches>(std::move(samples), std::move(url), *schema_, options_.suffixes.has_value(),
                                            arrow::schema(std::move(fields)), pool);
   }
 

@@ -38,7 +38,8 @@ class WebdatasetEncoder : public FileEncoder {
   arrow::Status write(const arrow::RecordBatch& rows) override {
     std::vector<SampleColumn> columns;
     for (int i = 0; i < rows.num_columns(); ++i) {
-      if (rows.column_name(i) == sample_key) continue;
+      // The sample's key, and where it was read.
+      if (rows.column_name(i).starts_with("__")) continue;
       SampleColumn column{.suffix = "." + rows.column_name(i), .array = rows.column(i), .values = nullptr};
       if (!is_bytes(*column.array->type())) {
         ARROW_ASSIGN_OR_RAISE(column.values, JsonValues::of(column.array, pool_));

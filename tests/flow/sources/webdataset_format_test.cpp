@@ -37,8 +37,9 @@ BOOST_AUTO_TEST_CASE(has_a_row_for_each_sample_and_a_column_for_each_suffix) {
   check_column(*table, "seg.png", arrow::binary(), R"(["P", null])");
   check_column(*table, "json", arrow::utf8(), R"([null, "{\"k\": 1}"])");
   const auto raw = must(rows_of(read_node("webdataset", {path}, R"({"decode": false, "suffixes": ["cls"]})")));
-  BOOST_TEST(raw->num_columns() == 2);
+  BOOST_TEST(raw->num_columns() == 3);
   check_column(*raw, "cls", arrow::binary(), R"(["7\n", null])");
+  check_column(*raw, "__url__", arrow::utf8(), "[\"" + path + "\", \"" + path + "\"]");
 }
 
 BOOST_AUTO_TEST_CASE(with_other_files_or_bad_ones_is_named_with_the_sample) {
@@ -54,6 +55,9 @@ BOOST_AUTO_TEST_CASE(with_other_files_or_bad_ones_is_named_with_the_sample) {
   BOOST_TEST(contains(words(archive_of(files)), "the file .cls of the sample 201 is no integer: one"));
   BOOST_TEST(contains(words(archive_of(files).substr(0, 700)), "a.tar: the archive ends early"));
   BOOST_TEST(contains(words(std::string(600, 'x')), "it is no tar archive"));
+  BOOST_TEST(contains(words(archive_of({{"1.cls", "1"}, {"2.cls", "2"}, {"1.txt", "x"}})),
+                      "a.tar: the files of the sample 1 are not all next to each other in the archive"));
+  BOOST_TEST(contains(words(archive_of({{"1.cls", "1"}, {"1.cls", "2"}})), "a.tar: the sample 1 has two files .cls"));
 }
 
 BOOST_AUTO_TEST_CASE(that_was_written_is_read_again_and_by_tar) {
@@ -63,7 +67,8 @@ BOOST_AUTO_TEST_CASE(that_was_written_is_read_again_and_by_tar) {
   const auto rows = batch_of({{"__key__", keys},
                               {"jpg", array_of_text(arrow::binary(), R"(["x", "yy"])")},
                               {"cls", array_of_text(arrow::int64(), "[5, null]")},
-                              {"json", array_of_text(arrow::list(arrow::int8()), "[[1, 2], []]")}});
+                              {"json", array_of_text(arrow::list(arrow::int8()), "[[1, 2], []]")},
+                              {"__url__", array_of_text(arrow::utf8(), R"(["x.tar", "x.tar"])")}});
   data::WriteNode node;
   node.format = "webdataset";
   node.path = disk.path("out");
@@ -76,7 +81,7 @@ BOOST_AUTO_TEST_CASE(that_was_written_is_read_again_and_by_tar) {
   check_column(*read, "cls", arrow::int64(), "[5, null]");
   check_column(*read, "json", arrow::utf8(), R"(["[1,2]", "[]"])");
   const std::string unpack = "tar -xf " + files[0] + " -C " + disk.root();
-  BOOST_TEST(std::system(unpack.c_str()) == 0);
+  BOOST_TEST(std::system(unpack.c_str()) == 0);  // NOLINT(bugprone-command-processor)
   BOOST_TEST(std::filesystem::file_size(disk.path(long_name + ".jpg")) == 2U);
 }
 
