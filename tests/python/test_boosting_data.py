@@ -8,6 +8,7 @@ import headway.data
 import headway.data.expressions
 import pytest
 from headway import train
+from headway.data.preprocessors import Concatenator, OneHotEncoder
 from headway.train.lightgbm import LightGBMTrainer, to_dataset
 from headway.train.xgboost import XGBoostTrainer, to_dmatrix
 
@@ -117,6 +118,31 @@ def test_lists_of_numbers_are_a_feature_for_each_place(program, to_data):
         return
     assert made.feature_names == ["data_0", "data_1", "data_2", "data_3"]
     assert made.get_data().toarray().tolist() == values.tolist()
+
+
+@pytest.mark.parametrize(("trainer", "to_data"), [(XGBoostTrainer, to_dmatrix), (LightGBMTrainer, to_dataset)])
+def test_a_training_function_takes_the_vectors_of_preprocessors(program, fit, trainer, to_data):
+    """As rows of numbers would be: data frames of such a share are refused by both frameworks."""
+    texts, numbers = ("red", "green", "blue"), range(300)
+    rows = [{"color": texts[n % 3], "x": n % 17 / 4, program.LABEL: n % 2} for n in numbers]
+
+    def label(row):
+        return {program.LABEL: row[program.LABEL]}
+
+    encoder, joined = OneHotEncoder(columns=["color"]), Concatenator(columns=["x", "color"], dtype="float32")
+    data = headway.data.from_items(rows)
+    vectors = joined.fit_transform(encoder.fit_transform(data))
+    hot = {f"concat_out_{place}": text for place, text in enumerate(sorted(texts), 1)}
+    flat = data.map(
+        lambda row: {"concat_out_0": row["x"], **{at: row["color"] == text for at, text in hot.items()}, **label(row)}
+    )
+
+    def loop():
+        made = to_data(train.get_dataset_shard("train"), program.LABEL)
+        return program.trees(built(program, made))
+
+    of_vectors, of_numbers = (fit(loop, 1, trainer=trainer, datasets={"train": each}) for each in (vectors, flat))
+    assert of_vectors.return_value == of_numbers.return_value
 
 
 def test_null_is_missing(program):

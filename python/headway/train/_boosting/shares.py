@@ -64,10 +64,10 @@ def _copied(piece: pa.Table) -> pa.Table:
     """In separate memory: the piece's is the data engine's, which wants it back."""
     import pyarrow as pa
 
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, piece.schema) as writer:
-        writer.write_table(piece)
-    return pa.ipc.open_stream(sink.getvalue()).read_all()
+    schema = piece.schema
+    # Their size is known before they are copied; a stream would grow, and be copied each time.
+    copies = [pa.ipc.read_record_batch(batch.serialize(), schema) for batch in piece.to_batches()]
+    return pa.Table.from_batches(copies, schema)
 
 
 def _on_disk(pieces: Iterable[pa.Table]) -> pa.Table:
