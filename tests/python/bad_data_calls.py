@@ -133,6 +133,7 @@ def settings():
             yield call, {name: -1}, ValueError, name, "-1", "0 or more"
     one = data.ExecutionResources(cpu=1)
     yield _of(one, "add"), {"other": 1}, TypeError, "other", "1 (int)", "ExecutionResources"
+    yield _of(one, "copy"), {"cpu": -1}, ValueError, "cpu", "-1", "0 or more"
     yield _of(one, "subtract"), {"other": 1}, TypeError, "other", "1 (int)", "ExecutionResources"
     for name in ("resource_limits", "exclude_resources"):
         yield data.ExecutionOptions, {name: 1}, TypeError, name, "1 (int)", "ExecutionResources or None"

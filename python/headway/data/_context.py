@@ -111,9 +111,25 @@ class ExecutionResources:
         """
         return ExecutionResources(*(max(0.0, one - two) for one, two in self._pairs(other)))
 
-    def copy(self) -> ExecutionResources:
-        """Another one of the same amounts."""
-        return ExecutionResources(**self._amounts)
+    def copy(
+        self,
+        cpu: float | None = None,
+        gpu: float | None = None,
+        memory: float | None = None,
+        object_store_memory: float | None = None,
+    ) -> ExecutionResources:
+        """Another one: of the amounts that are given, and else of the same.
+
+        Args:
+            cpu: CPUs.
+            gpu: GPUs.
+            memory: Bytes of memory.
+            object_store_memory: Bytes of batches.
+        """
+        given = {"cpu": cpu, "gpu": gpu, "memory": memory, "object_store_memory": object_store_memory}
+        return ExecutionResources(
+            **{name: own if given[name] is None else given[name] for name, own in self._amounts.items()}
+        )
 
     def _pairs(self, other: ExecutionResources) -> list[tuple[float, float]]:
         if not isinstance(other, ExecutionResources):
