@@ -1118,6 +1118,11 @@ class DataProcess:
     def has_ended(self) -> bool:
         """Whether it has ended meanwhile."""
 
+    def is_about_to_end(self) -> bool:
+        """
+        Whether it has ended, for one that has closed a connection. Waits a moment for it.
+        """
+
     def close(self) -> None:
         """This process needs it no more; the last client's close ends it."""
 

@@ -317,6 +317,8 @@ void bind_data(nb::module_& module) {
       .def_prop_ro("address", &feed::DataProcess::address, "Where clients find it.")
       // Keeps the GIL: does not wait.
       .def_prop_ro("has_ended", &feed::DataProcess::has_ended, "Whether it has ended meanwhile.")
+      .def("is_about_to_end", &feed::DataProcess::is_about_to_end, nb::call_guard<nb::gil_scoped_release>(),
+           "Whether it has ended, for one that has closed a connection. Waits a moment for it.")
       .def("close", &feed::DataProcess::close, nb::call_guard<nb::gil_scoped_release>(),
            "This process needs it no more; the last client's close ends it.");
   nb::class_<PyDataClient>(module, "DataClient", "Asks a data process, and opens streams of batches.")

@@ -82,9 +82,13 @@ Result<DataProcess> DataProcess::launch(const std::string& program,
 
 DataProcess::~DataProcess() { close(); }
 
-bool DataProcess::has_ended() const {
+bool DataProcess::has_ended() const { return ends_within(std::chrono::milliseconds(0)); }
+
+bool DataProcess::is_about_to_end() const { return ends_within(std::chrono::milliseconds(500)); }
+
+bool DataProcess::ends_within(std::chrono::milliseconds limit) const {
   pollfd life{life_.get(), POLLRDHUP, 0};
-  return life_.is_open() && poll(&life, 1, 0) > 0;
+  return life_.is_open() && poll(&life, 1, static_cast<int>(limit.count())) > 0;
 }
 
 bool DataProcess::failed_to_load() const {

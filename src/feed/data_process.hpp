@@ -4,6 +4,7 @@
 
 #include <headway/result.hpp>
 
+#include <chrono>
 #include <map>
 #include <string>
 
@@ -32,6 +33,9 @@ class DataProcess {
   const std::string& address() const { return address_; }
   /// Whether it has ended meanwhile: killed, for example. Does not wait.
   bool has_ended() const;
+  /// The same, for one that has closed a connection: the system closes the others a moment later.
+  /// Waits for that moment.
+  bool is_about_to_end() const;
   /// Whether the process that was started here never began: the system's loader misses a library,
   /// or something in one. Waits for the end of a process that is about to end.
   bool failed_to_load() const;
@@ -39,6 +43,7 @@ class DataProcess {
  private:
   DataProcess(std::string address, wire::Fd life, pid_t child)
       : address_(std::move(address)), life_(std::move(life)), child_(child) {}
+  bool ends_within(std::chrono::milliseconds limit) const;
   static Result<DataProcess> launch(const std::string& program, const std::map<std::string, std::string>& environment);
 
   std::string address_;

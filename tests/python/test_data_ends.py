@@ -77,6 +77,19 @@ def test_after_the_end_of_the_data_process_another_one_is_started():
     assert data.range(10).map_batches(lambda batch: batch).take_all()[-1] == {"id": 9}
 
 
+def test_a_question_right_after_the_end_of_the_data_process_finds_another_one():
+    """Its connections close one after the other, that of the reader before others."""
+    for _ in range(20):
+        reading = iter(data.range(10**9).iterator().iter_batches(batch_size=1000))
+        next(reading)
+        [killed] = data_streams.data_processes()
+        os.kill(killed, signal.SIGKILL)
+        with pytest.raises(RuntimeError, match="the data process has ended unexpectedly"):
+            for _ in reading:
+                pass
+        assert data.range(10).count() == 10
+
+
 def test_a_worker_whose_child_lives_on_is_seen_to_end(tmp_path):
     children = tmp_path / "children"
 

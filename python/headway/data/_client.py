@@ -67,7 +67,7 @@ def run(plan: Plan, context: DataContext, rows: Plan) -> Any:
         rows: The plan of the rows that it writes.
     """
     _check_there(plan)
-    with as_users(), Progress(context) as progress:
+    with _talking(), Progress(context) as progress:
         request = _request(plan, context)
         answer = json.loads(_client(context).run(request, list(plan.blobs), progress.told)[0])
     keep_stats(rows, answer["stats"])
@@ -138,7 +138,7 @@ class Stream:
         self._is_ours = bool(what)
         self._waits = waits
         self.stats: Any = None
-        with as_users():
+        with _talking():
             client = _client(context)
             others = _elsewhere.ask_for_workers(plan, context, client)
             request = _request(plan, context, consumption=consumption, other_nodes=others)
@@ -148,7 +148,7 @@ class Stream:
         waits = self._waits
         told = self._progress.told if waits is None else waits.lasts
         # What the consumer raises does not come in here.
-        with self._progress, as_users():
+        with self._progress, _talking():
             while True:
                 if waits is not None:
                     waits.begin()
@@ -221,7 +221,7 @@ def _asked(
     plan: Plan, what: str, context: DataContext, told: Callable[[str], object] | None = None
 ) -> tuple[Any, bytes]:
     _check_there(plan)
-    with as_users():
+    with _talking():
         request = _request(plan, context, what=what)
         answer, raw = _client(context).ask(request, list(plan.blobs), told)
     return json.loads(answer), raw
@@ -235,6 +235,20 @@ def _check_there(plan: Plan) -> None:
                 f"a data set that was made from memory lies on {held.machine} only, in {held.path}, and is read on "
                 f"{os.uname().nodename}; write it to storage that all machines see (write_parquet), and read it there"
             )
+
+
+@contextlib.contextmanager
+def _talking() -> Iterator[None]:
+    """Around questions to the data process: after its end the next question finds another one."""
+    with as_users():
+        try:
+            yield
+        except _core.DataFailure:
+            raise
+        except RuntimeError:
+            if there := _engines.get(os.getpid()):
+                there[0].is_about_to_end()
+            raise
 
 
 def _client(context: DataContext) -> _core.DataClient:
