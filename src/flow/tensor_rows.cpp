@@ -123,9 +123,7 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> validity(const TensorRows& rows) {
 
 ArrayResult cast(const std::shared_ptr<arrow::Array>& values, const std::shared_ptr<arrow::DataType>& type) {
   if (values->type()->Equals(*type)) return values;
-  arrow::compute::CastOptions options = arrow::compute::CastOptions::Safe(type);
-  options.allow_float_truncate = arrow::is_integer(values->type_id());  // Large integers as floats.
-  return arrow::compute::Cast(*values, type, options);
+  return arrow::compute::Cast(*values, type, arrow::compute::CastOptions::Safe(type));
 }
 
 /// `type` is of lists with offsets of this type.

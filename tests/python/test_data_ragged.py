@@ -268,14 +268,6 @@ def test_groups_of_none_alone_come_first():
     assert made.count() == 6
 
 
-def test_integers_before_fractions_are_named():
-    made = data.range(4, override_num_blocks=2).map_batches(
-        lambda batch: {"x": batch["id"] if batch["id"][0] == 0 else batch["id"] + 0.5}
-    )
-    with pytest.raises(ValueError, match=r"\"x\" is double; expected int64, as in the first output"):
-        made.take_all()
-
-
 def test_none_among_arrays_and_other_numbers_in_later_pieces():
     rows = [{"v": [1]}, {"v": [2, 3]}, {"v": None}, {"v": [0.5]}]
     made = data.from_items(rows, override_num_blocks=4).map(

@@ -10,8 +10,9 @@ if TYPE_CHECKING:
 
 def known(kind: pa.Schema, other: pa.Schema) -> pa.Schema:
     """``kind`` with the other one's types of columns of which it knows none, as they held nothing
-    but None, or lists without elements; and with arrays whose shapes may differ where those of the
-    other one do.
+    but None, or lists without elements; with arrays whose shapes may differ where those of the
+    other one do; with the fields of both structs; and with numbers of a type that has both, as
+    ``src/flow/functions/wider_schema.cpp`` chooses it.
     """
     import pyarrow as pa
 
@@ -84,9 +85,12 @@ def _cast(column: Any, field: Any) -> Any:
     # Of tensors whose shapes differ there is no cast, not even to their own type.
     if column.type.equals(field.type):
         return column
-    if _dimensions(column.type) and _dimensions(field.type):
+    if _dimensions(column.type) and _dimensions(field.type) and not _is_fixed(field.type):
         return _rows_as_tensors(column, field.type)
     try:
+        if _is_fixed(column.type) and _is_fixed(field.type) and column.type.shape == field.type.shape:
+            chunks = [field.type.wrap_array(each.storage.cast(field.type.storage_type)) for each in column.chunks]
+            return pa.chunked_array(chunks, field.type)
         return column.cast(field.type)
     except pa.ArrowException as error:
         raise TypeError(
@@ -102,16 +106,36 @@ def _known(kind: Any, other: Any) -> Any:
     if types.is_null(kind):
         return other
     if _dimensions(kind) and _dimensions(kind) == _dimensions(other) and _is_fixed(kind) and not kind.equals(other):
+        if _is_fixed(other) and kind.shape == other.shape:
+            return pa.fixed_shape_tensor(_known(kind.value_type, other.value_type), kind.shape)
         return _variable(kind, other)
     if types.is_list(kind) and types.is_list(other):
         return pa.list_(_known(kind.value_type, other.value_type))
     if types.is_struct(kind) and types.is_struct(other):
-        fields = [kind.field(index) for index in range(kind.num_fields)]
-        if [each.name for each in fields] == [other.field(index).name for index in range(other.num_fields)]:
-            return pa.struct(
-                [each.with_type(_known(each.type, other.field(index).type)) for index, each in enumerate(fields)]
-            )
-    return kind
+        theirs = {each.name: each for each in other.fields}
+        fields = [
+            each.with_type(_known(each.type, theirs.pop(each.name).type)) if each.name in theirs else each
+            for each in kind.fields
+        ]
+        return pa.struct([*fields, *theirs.values()])
+    return _number(kind, other) or kind
+
+
+def _number(kind: Any, other: Any) -> Any:
+    """The type of numbers that has both; None: none has, or they are no numbers."""
+    import pyarrow as pa
+
+    integers = [pa.types.is_integer(each) for each in (kind, other)]
+    if not all(integer or pa.types.is_floating(each) for integer, each in zip(integers, (kind, other), strict=True)):
+        return None
+    if any(integers) and not all(integers):
+        return pa.float64()
+    wider = other if kind.bit_width < other.bit_width else kind
+    if not any(integers) or pa.types.is_signed_integer(kind) == pa.types.is_signed_integer(other):
+        return wider
+    natural, integer = (other, kind) if pa.types.is_signed_integer(kind) else (kind, other)
+    bits = max(2 * natural.bit_width, integer.bit_width)
+    return {16: pa.int16(), 32: pa.int32(), 64: pa.int64()}.get(bits)
 
 
 def _is_fixed(kind: Any) -> bool:

@@ -20,8 +20,8 @@ std::shared_ptr<arrow::DataType> storage_of(const std::shared_ptr<arrow::DataTyp
   return static_cast<const arrow::ExtensionType&>(*type).storage_type();
 }
 
-/// Whether every value of `from` has one of `to` that is equal to it, except large integers as
-/// floats.
+/// Whether every value of `from` has one of `to` that is equal to it, except large integers, which
+/// are an error as floats.
 bool widens(const std::shared_ptr<arrow::DataType>& from, const std::shared_ptr<arrow::DataType>& to) {
   if (from->Equals(*to) || from->id() == Type::NA) return true;
   if (arrow::is_integer(from->id()) && arrow::is_integer(to->id())) {
@@ -103,9 +103,7 @@ arrow::Result<std::shared_ptr<arrow::Array>> fitted_column(const std::shared_ptr
     if (lists && may_be_integers(from->field(0)->type(), to->field(0)->type())) return as_integer_lists(column, to);
   }
   if (type->id() == Type::EXTENSION || !widens(from, to)) return arrow::Status::TypeError("");
-  arrow::compute::CastOptions options = arrow::compute::CastOptions::Safe(to);
-  options.allow_float_truncate = true;  // Large integers as floats.
-  return arrow::compute::Cast(*column, to, options);
+  return arrow::compute::Cast(*column, to, arrow::compute::CastOptions::Safe(to));
 }
 
 }  // namespace

@@ -4,9 +4,14 @@
 
 #include <arrow/extension/fixed_shape_tensor.h>
 #include <arrow/extension/variable_shape_tensor.h>
+#include <arrow/type_traits.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace headway::flow {
 namespace {
@@ -15,18 +20,65 @@ using Type = std::shared_ptr<arrow::DataType>;
 
 Type wider_type(const Type& type, const Type& other);
 
-/// The type of tensors whose shapes may differ; null: they have other dimensions.
-Type wider_tensor(const arrow::DataType& type, const arrow::DataType& other) {
-  const auto* const tensor = dynamic_cast<const arrow::extension::FixedShapeTensorType*>(&type);
-  if (tensor == nullptr) return nullptr;
-  std::size_t dimensions = 0;
-  if (const auto* fixed = dynamic_cast<const arrow::extension::FixedShapeTensorType*>(&other)) {
-    dimensions = fixed->shape().size();
-  } else if (const auto* variable = dynamic_cast<const arrow::extension::VariableShapeTensorType*>(&other)) {
-    dimensions = static_cast<std::size_t>(variable->ndim());
+using arrow::extension::FixedShapeTensorType;
+using arrow::extension::VariableShapeTensorType;
+
+/// Of tensors of any kind.
+struct TensorKind {
+  Type values;
+  std::size_t dimensions;
+  std::vector<std::int64_t> shape;  ///< Empty: shapes may differ.
+};
+
+TensorKind kind_of(const arrow::DataType& type) {
+  if (const auto* fixed = dynamic_cast<const FixedShapeTensorType*>(&type)) {
+    return {fixed->value_type(), fixed->shape().size(), fixed->shape()};
   }
-  if (dimensions != tensor->shape().size()) return nullptr;
-  return arrow::extension::variable_shape_tensor(tensor->value_type(), static_cast<std::int32_t>(dimensions));
+  const auto& variable = dynamic_cast<const VariableShapeTensorType&>(type);
+  return {variable.value_type(), static_cast<std::size_t>(variable.ndim()), {}};
+}
+
+/// Tensors whose shapes may differ, unless both have one; null: they have other dimensions.
+Type wider_tensor(const arrow::DataType& type, const arrow::DataType& other) {
+  const TensorKind kind = kind_of(type);
+  const TensorKind others = kind_of(other);
+  if (kind.dimensions != others.dimensions) return nullptr;
+  const Type values = wider_type(kind.values, others.values);
+  if (!kind.shape.empty() && kind.shape == others.shape) {
+    return arrow::extension::fixed_shape_tensor(values, kind.shape);
+  }
+  return arrow::extension::variable_shape_tensor(values, static_cast<std::int32_t>(kind.dimensions));
+}
+
+Type integer_of(int bits) {
+  if (bits <= 8) return arrow::int8();
+  if (bits <= 16) return arrow::int16();
+  return bits <= 32 ? arrow::int32() : arrow::int64();
+}
+
+/// The type of numbers that has both; null: none has, or they are no numbers.
+Type wider_number(const Type& type, const Type& other) {
+  const bool integers[] = {arrow::is_integer(type->id()), arrow::is_integer(other->id())};
+  const bool floats[] = {arrow::is_floating(type->id()), arrow::is_floating(other->id())};
+  if (floats[0] && floats[1]) return type->bit_width() < other->bit_width() ? other : type;
+  if ((integers[0] && floats[1]) || (floats[0] && integers[1])) return arrow::float64();
+  if (!integers[0] || !integers[1]) return nullptr;
+  const bool is_signed = arrow::is_signed_integer(type->id());
+  if (is_signed == arrow::is_signed_integer(other->id())) return type->bit_width() < other->bit_width() ? other : type;
+  const Type& natural = is_signed ? other : type;
+  const Type& integer = is_signed ? type : other;
+  if (natural->bit_width() == 64) return nullptr;
+  return integer_of(std::max(2 * natural->bit_width(), integer->bit_width()));
+}
+
+/// Text or bytes of any length; null: they are neither.
+Type wider_bytes(const Type& type, const Type& other) {
+  using arrow::Type;
+  const auto are = [&](Type::type small, Type::type large) {
+    return (type->id() == small && other->id() == large) || (type->id() == large && other->id() == small);
+  };
+  if (are(Type::STRING, Type::LARGE_STRING)) return arrow::large_utf8();
+  return are(Type::BINARY, Type::LARGE_BINARY) ? arrow::large_binary() : nullptr;
 }
 
 Type wider_struct(const Type& type, const arrow::StructType& other) {
@@ -56,6 +108,9 @@ Type wider_type(const Type& type, const Type& other) {
   }
   if (type->id() == arrow::Type::STRUCT && other->id() == arrow::Type::STRUCT) {
     return wider_struct(type, static_cast<const arrow::StructType&>(*other));
+  }
+  for (const auto wider_of : {wider_number, wider_bytes}) {
+    if (const Type wider = wider_of(type, other)) return wider;
   }
   return type;
 }

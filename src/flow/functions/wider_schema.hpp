@@ -12,10 +12,12 @@ namespace headway::flow {
 
 /// A schema for outputs that fit `schema`, and for those that are as `other`: tensors whose shapes
 /// may differ for tensors of one shape, any type for one without values, fields that only one of
-/// two structs has. The same where there is no such type.
+/// two structs has, doubles for integers and fractions, the wider of two numbers. The same where
+/// there is no such type.
 std::shared_ptr<arrow::Schema> wider_schema(const std::shared_ptr<arrow::Schema>& schema, const arrow::Schema& other);
 
-/// Whether rows of `from` are rows of `to` without loss: `wider_schema` makes one of the other.
+/// Whether rows of `from` are rows of `to`: `wider_schema` makes one of the other. Nothing is lost,
+/// since large integers that double does not have are an error once they come.
 bool is_wider(const arrow::DataType& to, const std::shared_ptr<arrow::DataType>& from);
 
 /// The failure of a plan that succeeds when its stages are made again.

@@ -1,0 +1,58 @@
+"""Numbers of several types in the outputs of one function."""
+
+import numpy as np
+import pytest
+from headway import data
+
+pytestmark = pytest.mark.usefixtures("the_engine_ends")
+
+
+def pieces_of(*outputs):
+    """A piece for each output, which is its column ``x``."""
+    return data.range(len(outputs), override_num_blocks=len(outputs)).map_batches(
+        lambda batch: {"x": outputs[int(batch["id"][0])]}
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "kind"),
+    [
+        (np.array([1]), np.array([2.5]), "double"),
+        (np.array([1], np.int32), np.array([2**40]), "int64"),
+        (np.array([1], np.float32), np.array([0.1]), "double"),
+        (np.array([1]), np.array([0.5], np.float32), "double"),
+        (np.array([-1], np.int8), np.array([200], np.uint8), "int16"),
+        ([[1, 2]], [[0.5]], "list<element: double>"),
+        ([{"a": 1}], [{"a": 0.5, "b": 1}], "struct<a: double, b: int64>"),
+        (
+            np.array([[1], [2]])[:1],
+            np.array([[0.5]]),
+            "extension<arrow.fixed_shape_tensor[value_type=double, shape=[1]]>",
+        ),
+    ],
+)
+def test_numbers_of_several_types_get_one_for_all(first, later, kind):
+    streamed = pieces_of(first, later, first)
+    made = streamed.materialize()
+    found = made.schema().types[0]
+    assert str(found).replace("item:", "element:") == kind
+    assert str(streamed.schema().types[0]).replace("item:", "element:") == kind
+    assert sum(len(batch["x"]) for batch in pieces_of(first, later, first).iter_batches(batch_size=2)) == 3
+    rows = [np.asarray(row["x"]).tolist() for row in made.take_all()]
+    expected = [np.asarray(each[0]).tolist() for each in (first, later, first)]
+    assert [row if not isinstance(row, dict) else row["a"] for row in rows] == [
+        row if not isinstance(row, dict) else row["a"] for row in expected
+    ]
+
+
+@pytest.mark.parametrize("big", [2**53 + 1, -(2**53) - 1])
+def test_integers_that_no_double_has_are_named(big):
+    for outputs in ([np.array([big]), np.array([2.5])], [np.array([2.5]), np.array([big])]):
+        with pytest.raises(ValueError, match=rf'"x" is int64; expected double, as in the first .*value {big} not in'):
+            pieces_of(*outputs).materialize()
+
+
+@pytest.mark.parametrize("later", [np.array([2]), np.array([2.5]), np.array(["x"])])
+def test_truth_values_before_others_are_named(later):
+    with pytest.raises(ValueError, match=r"\"x\" is (int64|double|string); expected bool, as in the first output"):
+        pieces_of(np.array([True]), later).materialize()
