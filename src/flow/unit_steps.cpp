@@ -1,18 +1,70 @@
 #include "flow/unit_steps.hpp"
 
+#include <arrow/extension_type.h>
+#include <arrow/type_traits.h>
+#include <arrow/util/byte_size.h>
+
 #include <algorithm>
+#include <limits>
 
 namespace headway::flow {
 namespace {
 
-arrow::Result<std::shared_ptr<arrow::RecordBatch>> joined(
-    const std::vector<std::shared_ptr<arrow::RecordBatch>>& pieces) {
-  if (pieces.empty()) return nullptr;
-  if (pieces.size() == 1) return pieces.front();
-  return arrow::ConcatenateRecordBatches(pieces);
+constexpr std::int64_t offsets_max = std::numeric_limits<std::int32_t>::max();
+constexpr std::uint64_t seeds_apart = 0x9e3779b97f4a7c15;
+
+/// Whether values are found by offsets of 32 bits.
+bool has_small_offsets(const arrow::DataType& type) {
+  if (type.id() == arrow::Type::EXTENSION) {
+    return has_small_offsets(*static_cast<const arrow::ExtensionType&>(type).storage_type());
+  }
+  if (arrow::is_base_binary_like(type.id())) return arrow::offset_bit_width(type.id()) == 32;
+  return type.id() == arrow::Type::LIST || type.id() == arrow::Type::MAP ||
+         std::ranges::any_of(type.fields(), [](const auto& field) { return has_small_offsets(*field->type()); });
+}
+
+/// The bytes of each column with such values; 0 for others.
+arrow::Result<std::vector<std::int64_t>> offset_bytes(const arrow::RecordBatch& piece) {
+  std::vector<std::int64_t> bytes;
+  for (const auto& column : piece.columns()) {
+    bytes.push_back(0);
+    if (!has_small_offsets(*column->type())) continue;
+    ARROW_ASSIGN_OR_RAISE(bytes.back(), arrow::util::ReferencedBufferSize(*column));
+  }
+  return bytes;
 }
 
 }  // namespace
+
+arrow::Result<arrow::RecordBatchVector> joined(const arrow::RecordBatchVector& pieces, std::int64_t offset_max) {
+  if (pieces.size() < 2) return pieces;
+  arrow::RecordBatchVector made;
+  arrow::RecordBatchVector together;
+  std::vector<std::int64_t> bytes(static_cast<std::size_t>(pieces.front()->num_columns()));
+  const auto join = [&]() -> arrow::Status {
+    ARROW_ASSIGN_OR_RAISE(auto rows, arrow::ConcatenateRecordBatches(together));
+    made.push_back(std::move(rows));
+    together.clear();
+    return arrow::Status::OK();
+  };
+  for (const auto& piece : pieces) {
+    ARROW_ASSIGN_OR_RAISE(const auto more, offset_bytes(*piece));
+    const auto fits = [&] {
+      for (std::size_t i = 0; i < more.size(); ++i) {
+        if (bytes[i] + more[i] > offset_max) return false;
+      }
+      return true;
+    };
+    if (!together.empty() && !fits()) {
+      ARROW_RETURN_NOT_OK(join());
+      std::ranges::fill(bytes, 0);
+    }
+    for (std::size_t i = 0; i < more.size(); ++i) bytes[i] += more[i];
+    together.push_back(piece);
+  }
+  ARROW_RETURN_NOT_OK(join());
+  return made;
+}
 
 StepRun::StepRun(const UnitSteps& steps, const UnitPlace& place, const ItemSink& sink, ThreadClock* clock)
     : steps_(steps),
@@ -64,8 +116,16 @@ arrow::Status StepRun::run(std::size_t step, const std::shared_ptr<arrow::Record
 arrow::Status StepRun::finish() {
   for (std::size_t step = 0; step < steps_.size(); ++step) {
     if (!steps_[step]->needs_whole_unit()) continue;
-    ARROW_ASSIGN_OR_RAISE(const auto rows, joined(std::exchange(states_[step].held, {})));
-    if (rows != nullptr && rows->num_rows() > 0) ARROW_RETURN_NOT_OK(run(step, rows, 0));
+    ARROW_ASSIGN_OR_RAISE(const auto wholes, joined(std::exchange(states_[step].held, {}), offsets_max));
+    const std::uint64_t seed = place_.seed;
+    std::int64_t first_row = 0;
+    for (const auto& rows : wholes) {
+      if (rows->num_rows() == 0) continue;
+      ARROW_RETURN_NOT_OK(run(step, rows, first_row));
+      first_row += rows->num_rows();
+      place_.seed += seeds_apart;  // The next rows have other random numbers.
+    }
+    place_.seed = seed;
   }
   return arrow::Status::OK();
 }

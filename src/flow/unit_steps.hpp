@@ -40,7 +40,7 @@ class UnitStep {
   /// Of what it makes of rows with this schema; null: only its first rows show it.
   virtual arrow::Result<std::shared_ptr<arrow::Schema>> schema(const std::shared_ptr<arrow::Schema>& input) const = 0;
 
-  /// Whether it needs the rows of a unit at once.
+  /// Whether it needs the rows of a unit at once, or as many of them as one batch can have.
   virtual bool needs_whole_unit() const { return false; }
 
   /// Whether it makes one row of each.
@@ -57,6 +57,10 @@ class UnitStep {
   /// Calls under way end soon.
   virtual void stop() const {}
 };
+
+/// Pieces as one batch, or as several where a column of text, bytes or lists would have more than
+/// `offset_max` bytes. `pieces` have the same columns.
+arrow::Result<arrow::RecordBatchVector> joined(const arrow::RecordBatchVector& pieces, std::int64_t offset_max);
 
 using UnitSteps = std::vector<std::shared_ptr<const UnitStep>>;
 

@@ -240,3 +240,25 @@ def test_a_path_that_is_no_text_is_named_where_it_would_be_a_value(tmp_path):
     (part / "c.csv").write_text("x\n1\n")
     with pytest.raises(ValueError, match=r"would be a value of a partition's column; rename the file"):
         data.read_csv(str(tmp_path), file_extensions=["csv"]).take_all()
+
+
+@pytest.mark.heavy
+def test_a_row_group_with_more_text_than_one_array_can_have(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows, length = 2300, 1 << 20
+    text = pa.array(["x" * length] * 100)
+    place = str(tmp_path / "wide.parquet")
+    table = pa.table({"id": pa.array(range(rows)), "text": pa.chunked_array([text] * (rows // 100))})
+    pq.write_table(table, place, row_group_size=rows, use_dictionary=False)
+    del table
+    assert pq.ParquetFile(place).num_row_groups == 1
+
+    def lengths(batch):
+        return {"id": batch["id"], "length": [len(each) for each in batch["text"].to_pylist()]}
+
+    made = data.read_parquet(place).map_batches(lengths, batch_format="pyarrow", batch_size=100).take_all()
+    assert made == [{"id": number, "length": length} for number in range(rows)]
+    kept = data.read_parquet(place).filter(lambda row: row["id"] % 1000 == 0).select_columns(["id"]).take_all()
+    assert kept == [{"id": 0}, {"id": 1000}, {"id": 2000}]

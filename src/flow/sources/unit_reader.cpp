@@ -12,6 +12,7 @@
 #include <arrow/util/byte_size.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace headway::flow {
@@ -62,10 +63,18 @@ class UnitReader : public arrow::RecordBatchReader {
     std::vector<BatchPointer> waiting;
     std::int64_t bytes = 0;
     while (bytes < joined_bytes) {
-      ARROW_ASSIGN_OR_RAISE(BatchPointer next, next_batch());
+      BatchPointer next = std::exchange(later_, nullptr);
+      if (next == nullptr) {
+        ARROW_ASSIGN_OR_RAISE(next, next_batch());
+      }
       if (next == nullptr) break;
       if (next->num_rows() == 0) continue;
       ARROW_ASSIGN_OR_RAISE(const std::int64_t size, arrow::util::ReferencedBufferSize(*next));
+      // Text may have as many bytes in one batch as 32 bits count.
+      if (!waiting.empty() && size > std::numeric_limits<std::int32_t>::max() - joined_bytes) {
+        later_ = std::move(next);
+        break;
+      }
       bytes += size;
       waiting.push_back(std::move(next));
     }
@@ -172,6 +181,7 @@ class UnitReader : public arrow::RecordBatchReader {
   std::vector<int> places_;          ///< Of the columns that are given.
   std::vector<int> format_columns_;  ///< What the format is asked for.
   arrow::MemoryPool* pool_;
+  BatchPointer later_;  ///< Too large for the batch before it.
   std::size_t at_ = 0;
   std::int64_t rows_before_ = 0;
   std::shared_ptr<arrow::RecordBatchReader> reader_;

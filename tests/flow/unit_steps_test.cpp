@@ -1,0 +1,88 @@
+#include "flow/unit_steps.hpp"
+
+#include <arrow/api.h>
+
+#include <boost/test/unit_test.hpp>
+
+#include <string>
+#include <vector>
+
+namespace headway::flow {
+namespace {
+
+/// As many rows as there are lengths, each with a text of its length.
+std::shared_ptr<arrow::RecordBatch> texts_of(const std::vector<int>& lengths) {
+  arrow::Int64Builder numbers;
+  arrow::StringBuilder texts;
+  for (const int length : lengths) {
+    BOOST_TEST_REQUIRE(numbers.Append(length).ok());
+    BOOST_TEST_REQUIRE(texts.Append(std::string(static_cast<std::size_t>(length), 'x')).ok());
+  }
+  const auto schema = arrow::schema({arrow::field("number", arrow::int64()), arrow::field("text", arrow::utf8())});
+  const auto rows = static_cast<std::int64_t>(lengths.size());
+  return arrow::RecordBatch::Make(schema, rows, {numbers.Finish().ValueOrDie(), texts.Finish().ValueOrDie()});
+}
+
+std::vector<std::int64_t> rows_of(const arrow::RecordBatchVector& batches) {
+  std::vector<std::int64_t> rows;
+  for (const auto& batch : batches) rows.push_back(batch->num_rows());
+  return rows;
+}
+
+/// Takes the rows of a unit at once, and notes what it gets.
+class WholeStep : public UnitStep {
+ public:
+  arrow::Result<std::shared_ptr<arrow::Schema>> schema(const std::shared_ptr<arrow::Schema>& input) const override {
+    return input;
+  }
+  bool needs_whole_unit() const override { return true; }
+  arrow::Status run(const std::shared_ptr<arrow::RecordBatch>& rows, std::int64_t first_row, const UnitPlace& place,
+                    const ItemSink& sink) const override {
+    firsts.push_back(first_row);
+    seeds.push_back(place.seed);
+    return sink(rows);
+  }
+  mutable std::vector<std::int64_t> firsts;
+  mutable std::vector<std::uint64_t> seeds;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(pieces_of_a_unit)
+
+BOOST_AUTO_TEST_CASE(are_one_batch_as_far_as_their_text_fits) {
+  const arrow::RecordBatchVector pieces = {texts_of({100}), texts_of({50, 50}), texts_of({300}), texts_of({1})};
+  using Rows = std::vector<std::int64_t>;
+  BOOST_TEST(rows_of(joined(pieces, 1 << 20).ValueOrDie()) == Rows({5}), boost::test_tools::per_element());
+  BOOST_TEST(rows_of(joined(pieces, 250).ValueOrDie()) == Rows({3, 1, 1}), boost::test_tools::per_element());
+  BOOST_TEST(rows_of(joined(pieces, 1).ValueOrDie()) == Rows({1, 2, 1, 1}), boost::test_tools::per_element());
+  BOOST_TEST(joined({}, 1).ValueOrDie().empty());
+}
+
+BOOST_AUTO_TEST_CASE(with_numbers_alone_are_always_one_batch) {
+  const auto numbers = texts_of({1, 2, 3})->SelectColumns({0}).ValueOrDie();
+  BOOST_TEST(joined({numbers, numbers}, 1).ValueOrDie().front()->num_rows() == 6);
+}
+
+BOOST_AUTO_TEST_CASE(reach_a_step_that_takes_them_whole_at_once) {
+  const auto step = std::make_shared<WholeStep>();
+  UnitPlace place;
+  place.seed = 7;
+  std::int64_t rows = 0;
+  const ItemSink count = [&](const std::shared_ptr<arrow::RecordBatch>& made) {
+    rows += made->num_rows();
+    return arrow::Status::OK();
+  };
+  const UnitSteps steps = {step};
+  StepRun run(steps, place, count);
+  BOOST_TEST(run.put(texts_of({1, 2})).ok());
+  BOOST_TEST(run.put(texts_of({3})).ok());
+  BOOST_TEST(run.finish().ok());
+  BOOST_TEST(rows == 3);
+  BOOST_TEST(step->firsts == std::vector<std::int64_t>({0}), boost::test_tools::per_element());
+  BOOST_TEST(step->seeds == std::vector<std::uint64_t>({7}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace headway::flow
