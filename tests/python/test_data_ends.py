@@ -164,3 +164,26 @@ def test_a_data_process_that_others_outlived_the_driver_s_end_of_is_reaped_by_th
     os.close(end)
     assert data.range(3).take_all() == [{"id": 0}, {"id": 1}, {"id": 2}]
     assert not os.path.exists(f"/proc/{left}")
+
+
+def test_rows_that_are_kept_and_find_no_place_say_where_they_were_to_be_written(script, tmp_path):
+    """Neither the end of the file can be written."""
+    status, output = script.run(
+        """
+        import resource, signal
+        from headway import data
+
+        rows = data.range(1_000_000)
+        rows.take(1)
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+        try:
+            rows.materialize()
+        except OSError as error:
+            print(error)
+        """,
+        TMPDIR=str(tmp_path),
+    )
+    assert status == 0, output
+    assert f"rows that are kept cannot be written to {tmp_path}" in output
+    assert output.rstrip().endswith("(set TMPDIR): File too large")

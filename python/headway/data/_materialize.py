@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import shutil
@@ -80,8 +81,13 @@ class _Written:
     def __enter__(self) -> _Written:
         return self
 
-    def __exit__(self, *failure: object) -> None:
-        self._end()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self._end()
+            return
+        # On a full disk the end cannot be written either; that would hide what is raised.
+        with contextlib.suppress(OSError):
+            self._end()
 
     def add(self, table: pa.Table) -> None:
         """The next rows."""
@@ -102,8 +108,21 @@ class _Written:
         self._writer = pa.ipc.new_file(self._sink, kind)
 
     def _end(self) -> None:
-        self._writer.close()
-        self._sink.close()
+        with self._told():
+            try:
+                self._writer.close()
+            finally:
+                self._sink.close()
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        """What cannot be written is said with where, and what to do."""
+        place = os.path.dirname(self._path)
+        try:
+            yield
+        except OSError as error:
+            reason = os.strerror(error.errno) if error.errno else str(error)
+            raise OSError(f"rows that are kept cannot be written to {place} (set TMPDIR): {reason}") from error
 
     def _begin_again(self, kind: pa.Schema) -> None:
         """The rows that are there get these types."""
@@ -121,15 +140,12 @@ class _Written:
 
     def _write(self, table: pa.Table) -> None:
         same = _types.cast(table, self._kind)
-        place = os.path.dirname(self._path)
-        try:
+        with self._told():
             self._writer.write_table(same.combine_chunks(), max_chunksize=_ROWS_MAX)
             size = self._sink.tell()
-        except OSError as error:
-            reason = os.strerror(error.errno) if error.errno else str(error)
-            raise OSError(f"rows that are kept cannot be written to {place} (set TMPDIR): {reason}") from error
         if self._what and size >= self._next_said:
             self._next_said = 2 * size
+            place = os.path.dirname(self._path)
             print(
                 f"{self._what}: {size / 2**20:.1f} MiB are in {place} by now; they go with the data set",
                 file=sys.stderr,
