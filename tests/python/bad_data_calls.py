@@ -29,6 +29,7 @@ def readers():
         *((name, 0, ValueError, "0", ABOVE_0) for name in (*COUNTS, "parallelism")),
     ]
     own = {
+        "skip_paths": (3, TypeError, "3 (int)", "a path, a URL, or a list of them"),
         "columns": (3, TypeError, "3 (int)", "None or a list of columns' names"),
         "read_options": (3, TypeError, "3 (int)", "pyarrow.csv.ReadOptions"),
         "parse_options": (3, TypeError, "3 (int)", "pyarrow.csv.ParseOptions"),
@@ -110,6 +111,8 @@ def of_memory():
     yield data.range, {"n": -1}, ValueError, "n", "-1", "0 or more"
     yield data.range_tensor, {"n": "3"}, TypeError, "n", "'3' (str)", "0 or more"
     yield data.range_tensor, {"n": 3, "shape": 3}, TypeError, "shape", "3 (int)", "a tuple of lengths"
+    for call in (data.range, data.range_tensor):
+        yield call, {"n": 3, "parallelism": 0}, ValueError, "parallelism", "0", "-1 or an integer above 0"
     import numpy
     import pandas
     import pyarrow

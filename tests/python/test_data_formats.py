@@ -242,6 +242,34 @@ def test_a_path_that_is_no_text_is_named_where_it_would_be_a_value(tmp_path):
         data.read_csv(str(tmp_path), file_extensions=["csv"]).take_all()
 
 
+def test_paths_that_are_skipped(tmp_path, rows):
+    place = tmp_path / "parts"
+    rows.write_parquet(str(place), partition_cols=["name"], max_rows_per_file=1)
+    (place / "notes.txt").write_text("no rows")
+    folders = sorted(place.glob("name=*"))
+    file = str(next(folders[1].iterdir()))
+
+    def names(paths=str(place), **options):
+        return sorted(row["name"] for row in data.read_parquet(paths, **options).take_all())
+
+    everything = [row["name"] for row in ROWS]
+    assert names(skip_paths=str(folders[0])) == everything[1:]
+    assert names(skip_paths=[str(folders[0]), file, "/not/there"]) == everything[2:]
+    assert names(skip_paths=[]) == everything
+    assert names([str(folders[2]), str(tmp_path / "gone")], skip_paths=str(tmp_path / "gone")) == everything[2:3]
+    with pytest.raises(ValueError, match="skip_paths leaves none of the files"):
+        names(skip_paths=str(place))
+
+
+def test_the_older_name_of_the_number_of_blocks():
+    assert (
+        data.range(6, parallelism=3).materialize().num_blocks()
+        == data.range(6).repartition(3).materialize().num_blocks()
+    )
+    with pytest.raises(ValueError, match="parallelism is 0"):
+        data.range_tensor(6, parallelism=0)
+
+
 @pytest.mark.heavy
 def test_a_row_group_with_more_text_than_one_array_can_have(tmp_path):
     import pyarrow as pa

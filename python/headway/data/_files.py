@@ -107,6 +107,7 @@ class FileArguments:
     file_extensions: Sequence[str] | None = None
     concurrency: int | None = None
     override_num_blocks: int | None = None
+    skip_paths: Any = None
 
 
 def read(kind: str, paths: Any, given: FileArguments, **options: Any) -> Dataset:
@@ -123,6 +124,9 @@ def read(kind: str, paths: Any, given: FileArguments, **options: Any) -> Dataset
         FileNotFoundError: a local path is not there.
     """
     places = _locations.all_of(paths, given.filesystem)
+    if given.skip_paths not in (None, [], ()):
+        skipped = _locations.all_of(given.skip_paths, given.filesystem, argument="skip_paths")
+        places = _locations.without(places, skipped, given.file_extensions)
     if not check_bool("ignore_missing_paths", given.ignore_missing_paths):
         _locations.check_there(places)
     if given.partition_filter is not None:

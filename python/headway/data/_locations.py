@@ -51,16 +51,18 @@ def on_python_filesystem(place: str) -> bool:
     return place.startswith("python-")
 
 
-def all_of(paths: Any, filesystem: Any) -> list[str]:
+def all_of(paths: Any, filesystem: Any, argument: str = "paths") -> list[str]:
     """The places that a reader's ``paths`` names, on any filesystem of ``pyarrow.fs`` or fsspec."""
     filesystem = of_pyarrow(filesystem)
     if isinstance(paths, (str, os.PathLike)):
-        return [_located("paths", _on(filesystem, paths), filesystem)]
+        return [_located(argument, _on(filesystem, paths), filesystem)]
     if isinstance(paths, (bytes, dict)) or not isinstance(paths, Iterable):
-        refuse("paths", paths, _PATHS)
-    places = [_located(f"paths[{index}]", _on(filesystem, each), filesystem) for index, each in enumerate(list(paths))]
+        refuse(argument, paths, _PATHS)
+    places = [
+        _located(f"{argument}[{index}]", _on(filesystem, each), filesystem) for index, each in enumerate(list(paths))
+    ]
     if not places:
-        raise ValueError(f"paths is empty; allowed: {_PATHS}")
+        raise ValueError(f"{argument} is empty; allowed: {_PATHS}")
     return places
 
 
@@ -98,6 +100,37 @@ def filtered(places: Sequence[str], partition_filter: Any) -> list[str]:
     kept = [files.get(each, each) for each in partition_filter(list(files))]
     if not kept:
         raise ValueError(f"partition_filter has kept none of {len(files)} files; allowed: one that keeps some")
+    return kept
+
+
+def without(places: Sequence[str], skipped: Sequence[str], extensions: Sequence[str] | None) -> list[str]:
+    """These places without files and folders that are left out, whether these exist or not.
+
+    Args:
+        extensions: Of files that are read of a folder; None: all.
+
+    Raises:
+        ValueError: nothing is left.
+    """
+    gone = [locations.path_of(each) for each in skipped]
+
+    def is_gone(place: str) -> bool:
+        path = locations.path_of(place)
+        return any(path == each or path.startswith(f"{each}/") for each in gone)
+
+    kept: list[str] = []
+    for place in places:
+        below = f"{locations.path_of(place)}/"
+        if is_gone(place):
+            continue
+        if not any(each.startswith(below) for each in gone):
+            kept.append(place)
+            continue
+        ends = None if extensions is None else tuple(f".{each.removeprefix('.')}" for each in extensions)
+        files = [each for each in _files_below(place) if not is_gone(each)]
+        kept += [each for each in files if ends is None or locations.path_of(each).endswith(ends)]
+    if not kept:
+        raise ValueError("skip_paths leaves none of the files; allowed: paths of which some are left")
     return kept
 
 

@@ -20,11 +20,14 @@ _BLOCKS = "None or an integer above 0"
 _ROWS_AT_ONCE = 65536
 
 
-def range(n: int, *, concurrency: int | None = None, override_num_blocks: int | None = None) -> Dataset:
+def range(
+    n: int, *, parallelism: int = -1, concurrency: int | None = None, override_num_blocks: int | None = None
+) -> Dataset:
     """The numbers from 0 to ``n - 1``, in the column ``id``.
 
     Args:
         n: How many.
+        parallelism: An older name of ``override_num_blocks``; -1: not given.
         concurrency: Kept for scripts that give it.
         override_num_blocks: Into how many pieces they are cut.
 
@@ -35,17 +38,23 @@ def range(n: int, *, concurrency: int | None = None, override_num_blocks: int | 
     """
     _check_rows(n)
     above_0("concurrency", concurrency)
-    return cut(Dataset._of(Plan.source("range", {"rows": n})), override_num_blocks)
+    return cut(Dataset._of(Plan.source("range", {"rows": n})), blocks(parallelism, override_num_blocks))
 
 
 def range_tensor(
-    n: int, *, shape: Sequence[int] = (1,), concurrency: int | None = None, override_num_blocks: int | None = None
+    n: int,
+    *,
+    shape: Sequence[int] = (1,),
+    parallelism: int = -1,
+    concurrency: int | None = None,
+    override_num_blocks: int | None = None,
 ) -> Dataset:
     """``n`` tensors in the column ``data``; each value of tensor ``i`` is ``i``.
 
     Args:
         n: How many.
         shape: Of each.
+        parallelism: An older name of ``override_num_blocks``; -1: not given.
         concurrency: Kept for scripts that give it.
         override_num_blocks: Into how many pieces they are cut.
 
@@ -61,7 +70,10 @@ def range_tensor(
     lengths = [check_int(f"shape[{index}]", each, "an integer above 0") for index, each in enumerate(shape)]
     if min(lengths, default=1) < 1:
         raise ValueError(f"shape is {tuple(shape)}; allowed: integers above 0")
-    return cut(Dataset._of(Plan.source("range", {"rows": n, "tensor_shape": lengths})), override_num_blocks)
+    return cut(
+        Dataset._of(Plan.source("range", {"rows": n, "tensor_shape": lengths})),
+        blocks(parallelism, override_num_blocks),
+    )
 
 
 def from_items(

@@ -34,6 +34,7 @@ def read_parquet(
     concurrency: int | None = None,
     override_num_blocks: int | None = None,
     parallelism: int = -1,
+    skip_paths: str | Sequence[str] | None = None,
 ) -> Dataset:
     """Rows of Parquet files.
 
@@ -52,6 +53,7 @@ def read_parquet(
         override_num_blocks: Into how many pieces the rows are cut, where their number is known
             before they are read; default: row groups.
         parallelism: An older name of that; -1: not given.
+        skip_paths: Files and folders that are left out, whether they exist or not.
 
     Example:
         >>> import headway.data
@@ -60,7 +62,7 @@ def read_parquet(
     """
     given = FileArguments(
         filesystem, partition_filter, partitioning, include_paths, ignore_missing_paths, shuffle, file_extensions,
-        concurrency, blocks(parallelism, override_num_blocks),
+        concurrency, blocks(parallelism, override_num_blocks), skip_paths,
     )  # fmt: skip
     return read("parquet", paths, given, columns=column_names("columns", columns))
 
