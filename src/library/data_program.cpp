@@ -137,7 +137,8 @@ Result<DataAddress> data_process() {
     (void)here.process.release();  // NOLINT(bugprone-unused-return-value): the parent's, in a forked child.
     here.owner = getpid();
   }
-  if (!here.process) {
+  if (!here.process || here.process->has_ended()) {
+    here.process.reset();
     const Result<std::string> program = program_path();
     if (!program) return program.error();
     const Result<fs::path> scratch = scratch_folder();

@@ -2,8 +2,10 @@
 
 #include <headway/data.hpp>
 
+#include <csignal>
 #include <fstream>
 #include <functional>
+#include <sys/wait.h>
 
 /// Data sets of several others, those that need all rows at once, and those that are written.
 namespace headway::library {
@@ -47,12 +49,35 @@ std::string numbers_of(const data::Dataset& rows, const std::string& column = "i
   return text;
 }
 
+/// This process's child of this name.
+pid_t child_called(const std::string& name) {
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream children(thread.path() / "children");
+    for (pid_t child = 0; children >> child;) {
+      std::string found;
+      std::ifstream("/proc/" + std::to_string(child) + "/comm") >> found;
+      if (found == name) return child;
+    }
+  }
+  return -1;
+}
+
 void leave_as_it_is(data::Batch&) {}
 HEADWAY_BATCH_FUNCTION(leave_as_it_is);
 
 }  // namespace
 
 BOOST_FIXTURE_TEST_SUITE(whole_suite, WholeFiles)
+
+BOOST_AUTO_TEST_CASE(another_data_process_is_started_after_the_end_of_one) {
+  BOOST_TEST(data::range(3).count() == 3);
+  const pid_t killed = child_called("headway-data");
+  BOOST_REQUIRE(killed > 0);
+  BOOST_REQUIRE(::kill(killed, SIGKILL) == 0);
+  siginfo_t end{};
+  BOOST_REQUIRE(::waitid(P_PID, static_cast<id_t>(killed), &end, WEXITED | WNOWAIT) == 0);
+  BOOST_TEST(data::range(4).count() == 4);
+}
 
 BOOST_AUTO_TEST_CASE(a_union_has_the_rows_of_one_data_set_after_those_of_another) {
   const data::Dataset rows = data::range(3).union_({data::range(5).filter(data::col("id") > 2), data::range(1)});
