@@ -136,7 +136,8 @@ def settings():
             yield call, {name: -1}, ValueError, name, "-1", "0 or more"
     one = data.ExecutionResources(cpu=1)
     yield _of(one, "add"), {"other": 1}, TypeError, "other", "1 (int)", "ExecutionResources"
-    yield _of(one, "copy"), {"cpu": -1}, ValueError, "cpu", "-1", "0 or more"
+    for name in ("cpu", "gpu", "memory", "object_store_memory"):
+        yield _of(one, "copy"), {name: -1}, ValueError, name, "-1", "0 or more"
     yield _of(one, "subtract"), {"other": 1}, TypeError, "other", "1 (int)", "ExecutionResources"
     for name in ("resource_limits", "exclude_resources"):
         yield data.ExecutionOptions, {name: 1}, TypeError, name, "1 (int)", "ExecutionResources or None"
@@ -221,6 +222,8 @@ def of_aggregates():
 
 
 def of_own_aggregates():
+    for call in (aggregate.Min, aggregate.Max, aggregate.AbsMax):
+        yield call, {"on": "x", "zero_factory": 3}, TypeError, "zero_factory", "3 (int)", "None or a function"
     yield aggregate.Unique, {"on": "x", "encode_lists": 1}, TypeError, "encode_lists", "1 (int)", BOOL
     yield data.read_numpy, {"paths": __file__, "allow_pickle": 1}, TypeError, "allow_pickle", "1 (int)", BOOL
     yield aggregate.ApproximateTopK, {"on": "count", "k": 1}, ValueError, "on", "'count'", "another name"

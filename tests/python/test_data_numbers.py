@@ -1,8 +1,9 @@
-"""Numbers of several types in the outputs of one function."""
+"""Numbers of several types in the outputs of one function, and their extremes."""
 
 import numpy as np
 import pytest
 from headway import data
+from headway.data.aggregate import AbsMax, Max, Min
 
 pytestmark = pytest.mark.usefixtures("the_engine_ends")
 
@@ -56,3 +57,14 @@ def test_integers_that_no_double_has_are_named(big):
 def test_truth_values_before_others_are_named(later):
     with pytest.raises(ValueError, match=r"\"x\" is (int64|double|string); expected bool, as in the first output"):
         pieces_of(np.array([True]), later).materialize()
+
+
+@pytest.mark.parametrize("ignore_nulls", [True, False])
+def test_what_ray_counts_from_changes_no_extreme(ignore_nulls):
+    rows = data.from_items([{"x": 3}, {"x": -4}])
+    made = rows.aggregate(
+        Min("x", ignore_nulls, zero_factory=lambda: float("+inf")),
+        Max("x", ignore_nulls, zero_factory=lambda: float("-inf")),
+        AbsMax("x", ignore_nulls, None, lambda: 0),
+    )
+    assert made == {"min(x)": -4, "max(x)": 3, "abs_max(x)": 4}

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from headway._values.arguments import check_bool, check_int, check_number
+from collections.abc import Callable
+from typing import Any
+
+from headway._values.arguments import check_bool, check_int, check_number, refuse
 from headway._values.named_arguments import offer
 from headway.data._aggregate_functions import AggregateFn, AggregateFnV2, EngineFn, of_column
 from headway.data._approximate import (
@@ -42,6 +45,21 @@ class _OfColumn(EngineFn):
         super().__init__(of_column(type(self).__name__, on), ignore_nulls, alias_name)
 
 
+class _Extreme(_OfColumn):
+    """The least or greatest value of a column."""
+
+    def __init__(
+        self,
+        on: str,
+        ignore_nulls: bool = True,
+        alias_name: str | None = None,
+        zero_factory: Callable[[], Any] | None = None,
+    ):
+        super().__init__(on, ignore_nulls, alias_name)
+        if zero_factory is not None and not callable(zero_factory):
+            refuse(f"{type(self).__name__}.zero_factory", zero_factory, "None or a function")
+
+
 class Count(EngineFn):
     """The number of rows, or of a column's values.
 
@@ -79,13 +97,14 @@ class Sum(_OfColumn):
     _function = "sum"
 
 
-class Min(_OfColumn):
+class Min(_Extreme):
     """The least value of a column.
 
     Args:
         on: The column.
         ignore_nulls: False: the result is missing where a value is.
         alias_name: The result's name.
+        zero_factory: Kept for scripts that give it: a value that changes no result.
 
     Example:
         >>> from headway.data.aggregate import Min
@@ -96,13 +115,14 @@ class Min(_OfColumn):
     _function = "min"
 
 
-class Max(_OfColumn):
+class Max(_Extreme):
     """The greatest value of a column.
 
     Args:
         on: The column.
         ignore_nulls: False: the result is missing where a value is.
         alias_name: The result's name.
+        zero_factory: Kept for scripts that give it: a value that changes no result.
 
     Example:
         >>> from headway.data.aggregate import Max
@@ -153,13 +173,14 @@ class Std(EngineFn):
         super().__init__(of_column("Std", on), ignore_nulls, alias_name, ddof=ddof)
 
 
-class AbsMax(_OfColumn):
+class AbsMax(_Extreme):
     """The greatest amount of a column, without its sign.
 
     Args:
         on: The column.
         ignore_nulls: False: the result is missing where a value is.
         alias_name: The result's name.
+        zero_factory: Kept for scripts that give it: a value that changes no result.
 
     Example:
         >>> from headway.data.aggregate import AbsMax
@@ -259,4 +280,4 @@ class AsList(_OfColumn):
         super().__init__(on, ignore_nulls, alias_name)
 
 
-offer(globals(), [*__all__, "_OfColumn"])
+offer(globals(), [*__all__, "_OfColumn", "_Extreme"])
