@@ -74,6 +74,11 @@ Result<DataProcess> DataProcess::launch(const std::string& program,
   launch.env = environment;
   if (std::getenv(freed_memory_kept) == nullptr) launch.env.emplace(freed_memory_kept, freed_memory_kept_ms);
   launch.inherited = {listening->socket.get()};
+  wire::Fd nowhere;
+  if (::fcntl(STDOUT_FILENO, F_GETFD) < 0 || ::fcntl(STDERR_FILENO, F_GETFD) < 0) {
+    nowhere = wire::Fd(::fcntl(wire::Fd(::open("/dev/null", O_RDWR | O_CLOEXEC)).get(), F_DUPFD_CLOEXEC, 3));
+    launch.output_fd = nowhere.get();
+  }
   const Result<pid_t> child = node::launch_process(launch);
   if (!child) return child.error();
   wire::drop_in_children(life->get());

@@ -8,6 +8,8 @@ import os
 import resource
 import select
 import signal
+import subprocess
+import sys
 import threading
 from types import SimpleNamespace
 
@@ -187,3 +189,14 @@ def test_rows_that_are_kept_and_find_no_place_say_where_they_were_to_be_written(
     assert status == 0, output
     assert f"rows that are kept cannot be written to {tmp_path}" in output
     assert output.rstrip().endswith("(set TMPDIR): File too large")
+
+
+def test_the_data_process_of_a_program_without_standard_output_ends_with_it(tmp_path):
+    mark, counted = str(tmp_path), tmp_path / "counted"
+    code = (
+        f"from headway import data; open({str(counted)!r}, 'w').write(str(data.range(5).map(lambda row: row).count()))"
+    )
+    command = ["sh", "-c", 'exec "$0" "$@" <&- >&- 2>&-', sys.executable, "-c", code]
+    subprocess.run(command, env={**os.environ, processes.MARK: mark}, check=True, timeout=LIMIT_S)
+    assert counted.read_text() == "5"
+    assert not processes.wait_gone(lambda: processes.marked(mark), LIMIT_S)
