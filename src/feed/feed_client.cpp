@@ -3,6 +3,7 @@
 #include "feed/stream_memory.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace headway::feed {
@@ -16,6 +17,23 @@ Result<std::shared_ptr<Connection>> connect_as(const std::string& address, const
   if (!connection) return connection;
   if (Result<void> sent = (*connection)->send(wire::to_frame(hello)); !sent) return sent.error();
   return connection;
+}
+
+/// The addresses from the slot to the ring, wherever the two are mapped, and `buffers` as parts of
+/// them.
+std::span<std::byte> with_ring(std::span<std::byte> slot, const MirroredMemory& ring,
+                               std::vector<SlotBuffer>& buffers) {
+  const auto less = std::less<std::byte*>();
+  // No buffer begins at offset 0, which means that there is none.
+  std::byte* const begin = std::min(slot.data(), ring.start(), less) - slot_alignment;
+  std::byte* const end = std::max(slot.data() + slot.size(), ring.start() + 2 * ring.bytes(), less);
+  for (SlotBuffer& buffer : buffers) {
+    if (buffer.offset == 0) continue;
+    const bool is_outside = buffer.offset >= slot.size();
+    std::byte* const from = is_outside ? ring.start() - slot.size() : slot.data();
+    buffer.offset += static_cast<std::uint64_t>(from - begin);
+  }
+  return {begin, end};
 }
 
 }  // namespace
@@ -52,8 +70,9 @@ Result<void> Stream::take(wire::Frame& frame) {
   Result<FromServer> message = wire::from_frame<FromServer>(frame);
   if (!message) return message.error();
   if (auto* const opened = std::get_if<Opened>(&*message)) {
-    if (frame.fds.size() != 2) return Error{ErrorKind::corrupted, "the data process sent no memory for batches"};
-    return memory_->use(std::move(*opened), std::move(frame.fds.front()), std::move(frame.fds.back()));
+    if (frame.fds.size() < 2) return Error{ErrorKind::corrupted, "the data process sent no memory for batches"};
+    frame.fds.resize(3);
+    return memory_->use(std::move(*opened), std::move(frame.fds[0]), std::move(frame.fds[1]), frame.fds[2]);
   }
   if (auto* const layout = std::get_if<Layout>(&*message)) {
     const std::uint32_t id = layout->id;
@@ -75,11 +94,13 @@ Result<void> Stream::take(wire::Frame& frame) {
 Result<std::shared_ptr<Batch>> Stream::make(const BatchInSlot& place) {
   const Result<std::span<std::byte>> memory = memory_->slot(place);
   if (!memory) return memory.error();
-  Result<SlotView> tables = read_tables(*memory);
+  const MirroredMemory& ring = memory_->ring();
+  Result<SlotView> tables = read_tables(*memory, 2 * ring.bytes());
   if (!tables) return tables.error();
+  const std::span<std::byte> whole = ring.bytes() == 0 ? *memory : with_ring(*memory, ring, tables->buffers);
   Result<std::shared_ptr<const KnownLayout>> layout = wait_for_layout(tables->header.layout);
   if (!layout) return layout.error();
-  return std::make_shared<Batch>(memory_, place, *memory, std::move(*tables), std::move(*layout));
+  return std::make_shared<Batch>(memory_, place, whole, std::move(*tables), std::move(*layout));
 }
 
 /// It is on its way, since it was sent before the batch was dealt.

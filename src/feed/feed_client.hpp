@@ -70,6 +70,7 @@ class Batch {
   Batch& operator=(const Batch&) = delete;
 
   std::int64_t rows() const { return place_.rows; }
+  /// What buffers are parts of. Where some lie outside the slot, nothing between them may be read.
   std::span<std::byte> memory() const { return memory_; }
   const std::vector<SlotNode>& nodes() const { return tables_.nodes; }
   const std::vector<SlotBuffer>& buffers() const { return tables_.buffers; }

@@ -17,7 +17,7 @@
 /// is the end of its connection.
 namespace headway::feed {
 
-inline constexpr int protocol_version = 2;
+inline constexpr int protocol_version = 3;
 
 /// The first message of every connection. What the first client of a data process gives holds for
 /// all.
@@ -125,11 +125,11 @@ BOOST_DESCRIBE_STRUCT(Invite, (), (host, first, plan, blobs))
 
 using ToServer = std::variant<Hello, Open, Ask, Run, Release, Look, Invite>;
 
-/// The stream has begun. Descriptors: the memory that its rings and slots lie in, and what is rung
-/// when a batch was dealt for which the client waits.
+/// The stream has begun. Descriptors: the memory that its rings and slots lie in, what is rung when
+/// a batch was dealt for which the client waits, and the ring of large rows where there is one.
 struct Opened {
   static constexpr std::string_view is = "Opened";
-  static constexpr wire::FrameBounds bounds{16 << 20, 0, 2};
+  static constexpr wire::FrameBounds bounds{16 << 20, 0, 3};
   Json cursor;                   ///< At the stream's start. Some numbers change with each batch.
   std::uint64_t rings_size = 0;  ///< Bytes of the rings, with which the memory begins.
 };

@@ -34,6 +34,17 @@ SlotBuffer SlotPlan::add(std::uint64_t size) {
 
 SlotBuffer SlotPlan::add_absent() { return buffers_.emplace_back(); }
 
+void SlotPlan::add_in_ring(std::uint64_t offset, std::uint64_t size) {
+  in_ring_.push_back(buffers_.size());
+  buffers_.push_back({offset, size});
+}
+
+std::vector<SlotBuffer> SlotPlan::buffers_of(std::uint64_t slot_size) const {
+  std::vector<SlotBuffer> buffers = buffers_;
+  for (const std::size_t index : in_ring_) buffers[index].offset += slot_size;
+  return buffers;
+}
+
 std::uint64_t SlotPlan::size() const { return rounded_up(end_, slot_alignment); }
 
 void write_tables(std::span<std::byte> memory, std::int64_t rows, std::uint32_t layout, std::span<const SlotNode> nodes,
@@ -51,7 +62,7 @@ void write_tables(std::span<std::byte> memory, std::int64_t rows, std::uint32_t 
   if (!buffers.empty()) std::memcpy(to, buffers.data(), buffers.size_bytes());
 }
 
-Result<SlotView> read_tables(std::span<const std::byte> memory) {
+Result<SlotView> read_tables(std::span<const std::byte> memory, std::uint64_t ring_bytes) {
   SlotView view;
   if (memory.size() < sizeof(SlotHeader)) return damaged_slot("it is shorter than its header");
   std::memcpy(&view.header, memory.data(), sizeof(SlotHeader));
@@ -67,7 +78,8 @@ Result<SlotView> read_tables(std::span<const std::byte> memory) {
   from += view.nodes.size() * sizeof(SlotNode);
   if (!view.buffers.empty()) std::memcpy(view.buffers.data(), from, view.buffers.size() * sizeof(SlotBuffer));
   for (const SlotBuffer& buffer : view.buffers) {
-    if (buffer.offset > memory.size() || buffer.size > memory.size() - buffer.offset) {
+    const std::uint64_t end = buffer.offset < memory.size() ? memory.size() : memory.size() + ring_bytes;
+    if (buffer.offset > end || buffer.size > end - buffer.offset) {
       return damaged_slot("a buffer of it ends beyond the slot");
     }
   }

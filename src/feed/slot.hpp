@@ -36,7 +36,8 @@ struct SlotNode {
   std::int64_t null_count = 0;
 };
 
-/// Where a buffer's bytes are, from the start of the slot. Offset 0: there is no such buffer.
+/// Where a buffer's bytes are, from the start of the slot. Offset 0: there is no such buffer. What
+/// lies behind the slot's end lies in the stream's ring, as if that began there.
 struct SlotBuffer {
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
@@ -51,14 +52,18 @@ class SlotPlan {
   SlotBuffer add(std::uint64_t size);
   /// A buffer that there is not: a validity bitmap where nothing is null.
   SlotBuffer add_absent();
+  /// A buffer of `size` bytes that lies in the ring, so far from its start.
+  void add_in_ring(std::uint64_t offset, std::uint64_t size);
 
-  std::span<const SlotBuffer> buffers() const { return buffers_; }
+  /// Those of a slot of so many bytes.
+  std::vector<SlotBuffer> buffers_of(std::uint64_t slot_size) const;
   /// Bytes of the whole slot, a multiple of `slot_alignment`.
   std::uint64_t size() const;
 
  private:
   std::vector<SlotBuffer> buffers_;
   std::uint64_t end_ = 0;
+  std::vector<std::size_t> in_ring_;
 };
 
 /// Writes header and tables to the start of a slot. `memory` has at least the plan's size.
@@ -72,7 +77,8 @@ struct SlotView {
   std::vector<SlotBuffer> buffers;
 };
 
-/// Errors: `corrupted`, when the tables or a buffer they name are not within `memory`.
-Result<SlotView> read_tables(std::span<const std::byte> memory);
+/// `memory` is the slot, behind which so many bytes of a ring may be named. Errors: `corrupted`,
+/// when the tables or a buffer they name are not within them.
+Result<SlotView> read_tables(std::span<const std::byte> memory, std::uint64_t ring_bytes = 0);
 
 }  // namespace headway::feed

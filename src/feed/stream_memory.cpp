@@ -14,7 +14,13 @@ StreamMemory::~StreamMemory() {
   for (const auto& [id, mapped] : slots_) ::munmap(mapped.memory.data(), mapped.memory.size());
 }
 
-Result<void> StreamMemory::use(Opened opened, wire::Fd memory, wire::Fd doorbell) {
+Result<void> StreamMemory::use(Opened opened, wire::Fd memory, wire::Fd doorbell, const wire::Fd& ring) {
+  struct stat facts{};
+  if (ring.is_open() && ::fstat(ring.get(), &facts) == 0) {
+    Result<MirroredMemory> mapped = MirroredMemory::map(ring, static_cast<std::uint64_t>(facts.st_size));
+    if (!mapped) return mapped.error();
+    ring_ = std::move(*mapped);
+  }
   Result<TakingEnd> rings = TakingEnd::map(memory, opened.rings_size, std::move(doorbell));
   if (!rings) return rings.error();
   const std::lock_guard lock(mutex_);

@@ -2,6 +2,7 @@
 
 #include "feed/connection.hpp"
 #include "feed/handover.hpp"
+#include "feed/mirrored_memory.hpp"
 
 #include <headway/result.hpp>
 
@@ -24,14 +25,18 @@ class StreamMemory {
   StreamMemory(const StreamMemory&) = delete;
   StreamMemory& operator=(const StreamMemory&) = delete;
 
-  /// What `opened` tells of, with its two descriptors. Errors: `corrupted`, `unavailable`.
-  Result<void> use(Opened opened, wire::Fd memory, wire::Fd doorbell);
+  /// What `opened` tells of, with its descriptors; not every stream has a ring. Errors:
+  /// `corrupted`, `unavailable`.
+  Result<void> use(Opened opened, wire::Fd memory, wire::Fd doorbell, const wire::Fd& ring);
   const std::shared_ptr<const Json>& cursor() const { return cursor_; }
   /// The client's end of the rings; null until they are there. Batches are taken by one thread.
   TakingEnd* rings() { return rings_ ? &*rings_ : nullptr; }
 
   /// The slot's bytes. Errors: `corrupted`, when the memory does not have them; `unavailable`.
   Result<std::span<std::byte>> slot(const BatchInSlot& place);
+
+  /// Where rows lie outside slots; empty where there is no ring.
+  const MirroredMemory& ring() const { return ring_; }
 
   /// The slot's last user is gone.
   void release(std::int64_t slot);
@@ -46,6 +51,7 @@ class StreamMemory {
   const pid_t owner_;
   std::mutex mutex_;
   wire::Fd memory_;
+  MirroredMemory ring_;
   std::optional<TakingEnd> rings_;
   std::mutex returning_;
   std::shared_ptr<const Json> cursor_;

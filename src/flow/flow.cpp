@@ -19,6 +19,9 @@ arrow::Status status_of(const Error& error) {
   }
 }
 
+/// The one that a client uses, the one before it, and the one that comes next.
+constexpr int batches_beside_prefetch = 3;
+
 std::uint64_t drawn_seed() {
   std::random_device device;
   return (std::uint64_t{device()} << 31U) ^ device();
@@ -55,6 +58,7 @@ DealerConfig dealer_config(const feed::Consumption& consumption, const data::Cur
   }
   config.shares = shares_of(consumption, members);
   config.shares.rows_max = built.rows_max;
+  config.ring = built.ring;
   return config;
 }
 
@@ -165,9 +169,9 @@ arrow::Status Flow::check_sources(const BuiltPlan& built, data::Cursor& cursor) 
                                 "max_errored_blocks that was not there before");
 }
 
-arrow::Status Flow::open_outlets(const data::Cursor& cursor) {
+arrow::Status Flow::open_outlets(const data::Cursor& cursor, const SharedRing* ring) {
   for (const Member& member : members_) {
-    const Result<void> opened = member.outlet->open(to_json(cursor));
+    const Result<void> opened = member.outlet->open(to_json(cursor), ring);
     if (!opened) return status_of(opened.error());
   }
   return arrow::Status::OK();
@@ -178,7 +182,7 @@ arrow::Status Flow::deal_epoch() {
   ARROW_ASSIGN_OR_RAISE(data::Cursor cursor, start_cursor(data::identity_of(input_->plan, blobs)));
   ARROW_ASSIGN_OR_RAISE(BuiltPlan built, build(cursor));
   ARROW_RETURN_NOT_OK(check_sources(built, cursor));
-  ARROW_RETURN_NOT_OK(open_outlets(cursor));
+  ARROW_RETURN_NOT_OK(open_outlets(cursor, built.ring.get()));
   rows_before_ = cursor.rows_before;
   for (std::uint32_t layout = 0;; ++layout) {
     // Rows that wait would keep a function's worker, or half of the memory, from others.
@@ -205,6 +209,8 @@ arrow::Result<BuiltPlan> Flow::build(const data::Cursor& cursor) {
   config.lanes = cursor.lanes;
   config.shares = shares_of(consumption_, members_);
   config.rows_before = cursor.rows_before;
+  config.rows_dealt = consumption_.batch_size.value_or(0) * static_cast<std::int64_t>(members_.size()) *
+                      (std::max(consumption_.prefetch, 0) + batches_beside_prefetch);
   return PlanBuilder(engine_, *input_, config, gauges_).build();
 }
 

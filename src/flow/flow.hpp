@@ -57,7 +57,7 @@ class Flow {
   arrow::Status deal(BuiltPlan& built, data::Cursor& cursor, std::uint32_t layout);
   arrow::Result<data::Cursor> start_cursor(const data::PlanIdentity& identity) const;
   arrow::Status check_sources(const BuiltPlan& built, data::Cursor& cursor) const;
-  arrow::Status open_outlets(const data::Cursor& cursor);
+  arrow::Status open_outlets(const data::Cursor& cursor, const SharedRing* ring);
   arrow::Status pull(BuiltPlan& built, RowDealer& dealer, StageGauge& dealing);
   void end(const RowDealer& dealer, const ErroredUnits& errored);
   void fail(const arrow::Status& status);

@@ -52,7 +52,7 @@ void Outlet::wait_for_need() {
 Result<bool> Outlet::deal(const SlotBatch& batch, std::uint32_t layout, feed::BatchInSlot place,
                           const std::function<void(bool waits)>& on_wait) {
   const bool is_short = batch.size() > large_batch && collect() && !memory_->has_room(batch.size());
-  const std::uint64_t most = is_short ? 1 : ahead_max(batch.size());
+  const std::uint64_t most = is_short ? 1 : ahead_max(batch.size() + batch.in_ring().bytes);
   if (!closed_ && rings_.ahead() >= most) {
     // Where several may wait, the client has half of them before it wakes this thread.
     const std::uint64_t left = std::max(waiting_of(prefetch_), most / 2);
@@ -70,12 +70,13 @@ Result<bool> Outlet::deal(const SlotBatch& batch, std::uint32_t layout, feed::Ba
   place.slot = slot->id;
   place.offset = slot->offset;
   place.size = slot->size;
+  if (batch.in_ring().bytes > 0) memory_->keep_with(slot->id, batch.in_ring().buffers);
   place.rows = batch.rows();
   rings_.deal(place);
   return true;
 }
 
-Result<void> Outlet::open(Json cursor) {
+Result<void> Outlet::open(Json cursor, const SharedRing* ring) {
   Result<wire::Fd> memory = memory_->share();
   if (!memory) return memory.error();
   Result<wire::Fd> doorbell = rings_.share_doorbell();
@@ -83,6 +84,11 @@ Result<void> Outlet::open(Json cursor) {
   wire::Frame frame = wire::to_frame(feed::Opened{std::move(cursor), memory_->head().size()});
   frame.fds.push_back(std::move(*memory));
   frame.fds.push_back(std::move(*doorbell));
+  if (ring != nullptr) {
+    Result<wire::Fd> rows = ring->share();
+    if (!rows) return rows.error();
+    frame.fds.push_back(std::move(*rows));
+  }
   send(std::move(frame));
   return {};
 }

@@ -33,8 +33,9 @@ class Outlet {
   /// Waits until the client needs a batch that was not dealt yet, and has no more than the one that
   /// it uses, or is gone. Gives up the memory of the others. Same thread as `deal`.
   void wait_for_need();
-  /// The stream's first message: where batches will be. Any thread. Errors: `unavailable`.
-  Result<void> open(Json cursor);
+  /// The stream's first message: where batches will be. `ring`: what of them may lie outside slots;
+  /// may be null. Any thread. Errors: `unavailable`.
+  Result<void> open(Json cursor, const SharedRing* ring);
   /// Any thread.
   void send(wire::Frame frame);
   /// Sends the last message. Slots that come back are given up from now on.

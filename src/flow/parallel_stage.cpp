@@ -228,6 +228,7 @@ bool ParallelStage::has_credit(Running& running, std::int64_t bytes, bool in_any
 bool ParallelStage::await(std::unique_lock<std::mutex>& lock, const Running& running,
                           const std::function<bool()>& may_go) {
   while (!stopped_ && !may_go()) {
+    if (running.item.is_quick) rows_came_.notify_all();
     if (!running.turn.is_in_the_way) {
       rows_left_.wait(lock);
       continue;
@@ -257,7 +258,7 @@ arrow::Status ParallelStage::put(Running& running, std::shared_ptr<arrow::Record
   if (!waits) has_credit(running, bytes, true);
   running.rows.push_back({std::move(rows), bytes});
   running.bytes_waiting += bytes;
-  if (running_.front().get() == &running) rows_came_.notify_all();
+  if (running_.front().get() == &running && !running.item.is_quick) rows_came_.notify_all();
   if (!waits || !budget_.is_exceeded()) return arrow::Status::OK();
   // Memory is full: no more is made before these rows are used and others are needed.
   ++without_credit_;

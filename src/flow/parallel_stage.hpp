@@ -28,6 +28,8 @@ struct Item {
   std::int64_t bytes = 0;  ///< Memory that its rows will take; known beforehand or estimated.
   std::int64_t window = 0;
   std::int64_t unit = 0;
+  /// Its rows come at once, so that nobody is woken for each.
+  bool is_quick = false;
 };
 
 /// Hands out items in the order in which their rows are wanted. One thread calls it.

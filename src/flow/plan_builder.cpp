@@ -7,7 +7,6 @@
 #include "flow/functions/python_filesystem.hpp"
 #include "flow/functions/python_source.hpp"
 #include "flow/functions/whole_stage.hpp"
-#include "flow/lanes_stage.hpp"
 #include "flow/range_source.hpp"
 #include "flow/row_steps.hpp"
 #include "flow/window_stage.hpp"
@@ -81,6 +80,7 @@ arrow::Result<BuiltPlan> PlanBuilder::build() {
   }
   built.may_run_ahead = !has_workers_ && !reads_all_first_;
   built.errored = errored_;
+  built.ring = std::move(ring_);
   return built;
 }
 
@@ -177,7 +177,8 @@ arrow::Result<std::unique_ptr<Stage>> PlanBuilder::stage_of(Built built) {
     if (positions_) limits.on_idle = config_.on_read;
     limits.errored = errored_;
     const PartRange parts = parts_of_lane(*order, 0, positions_ ? config_.first_window : 0);
-    stage = read_units(engine_.budget(), std::move(limits), *chain, order, parts, std::move(schema), gauges_);
+    ARROW_ASSIGN_OR_RAISE(ring_, ring_for(*chain));
+    stage = read_units(engine_.budget(), std::move(limits), *chain, order, parts, std::move(schema), gauges_, ring_);
     if (order->config().permutes_rows) {
       reads_all_first_ = reads_all_first_ || order->config().window_bytes == data::whole_epoch;
       ARROW_ASSIGN_OR_RAISE(stage, shuffled(std::move(stage), order, sizes, may_grow));
@@ -186,31 +187,6 @@ arrow::Result<std::unique_ptr<Stage>> PlanBuilder::stage_of(Built built) {
   order_ = std::move(order);
   units_ = std::move(sizes);
   return stage;
-}
-
-/// Lanes that are read at the same time share the threads.
-std::unique_ptr<Stage> PlanBuilder::lanes_stage(std::shared_ptr<const UnitChain> chain,
-                                                std::shared_ptr<const data::EpochOrder> order,
-                                                std::shared_ptr<arrow::Schema> schema) {
-  const auto ranks = static_cast<int>(config_.shares.ranks.size());
-  const int lanes_here = std::max(order->lanes() * ranks / config_.shares.world_size, 1);
-  const auto stages = static_cast<std::size_t>(lanes_here);
-  const std::size_t threads = std::max<std::size_t>(engine_.threads() / stages, 1);
-  ParallelLimits limits{threads, 2 * threads + 2, config_.demand, others(stages)};
-  limits.errored = errored_;
-  const bool shuffles = order->config().permutes_rows;
-  auto read_lane = [chain = std::move(chain), order, schema, limits, shuffles, gauges = gauges_, &engine = engine_](
-                       int lane, std::uint32_t window) -> arrow::Result<std::unique_ptr<Stage>> {
-    auto stage =
-        read_units(engine.budget(), limits, *chain, order, parts_of_lane(*order, lane, window), schema, gauges);
-    if (shuffles) stage = std::make_unique<WindowStage>(std::move(stage), order, engine.budget().pool());
-    return stage;
-  };
-  data::Shares shares = config_.shares;
-  shares.rows_max = rows_max_;
-  auto stage = std::make_unique<LanesStage>(std::move(order), shares, config_.rows_before, std::move(schema),
-                                            std::move(read_lane));
-  return shuffles ? gauged(std::move(stage), "shuffle") : std::move(stage);
 }
 
 arrow::Result<std::unique_ptr<Stage>> PlanBuilder::input_stage(std::size_t index) {

@@ -7,6 +7,7 @@
 #include "flow/engine.hpp"
 #include "flow/errored_units.hpp"
 #include "flow/flow_gauges.hpp"
+#include "flow/shared_ring.hpp"
 #include "flow/stage.hpp"
 #include "flow/unit_chain.hpp"
 
@@ -54,6 +55,8 @@ struct EpochConfig {
   int lanes = 1;
   data::Shares shares = {};
   std::int64_t rows_before = 0;
+  /// Rows that clients have and that wait for them, as a rule; 0: unknown.
+  std::int64_t rows_dealt = 0;
 };
 
 /// A plan that is ready to run.
@@ -70,6 +73,8 @@ struct BuiltPlan {
   /// not all rows are read before the first one.
   bool may_run_ahead = true;
   std::shared_ptr<const ErroredUnits> errored;
+  /// Where large rows are made that clients map; null: rows are small, or change on their way.
+  std::shared_ptr<SharedRing> ring;
 };
 
 /// Whether epochs of the plan may begin before they are asked for: that costs no more than opening
@@ -141,6 +146,7 @@ class PlanBuilder {
   }
   /// Function workers of other nodes, which threads here wait for: the part of one of `stages`.
   OtherThreads others(std::size_t stages = 1) const;
+  arrow::Result<std::shared_ptr<SharedRing>> ring_for(const UnitChain& chain) const;
   arrow::Status shuffle_locally(Built& top);
   arrow::Result<std::int64_t> rows_of(std::size_t index);
   std::size_t result();
@@ -153,6 +159,7 @@ class PlanBuilder {
   OpenedSources sources_;
   std::shared_ptr<const data::EpochOrder> order_;
   std::vector<data::UnitSize> units_;
+  std::shared_ptr<SharedRing> ring_;
   bool positions_ = false;
   std::int64_t rows_max_ = -1;
   bool lanes_ = false;  ///< The order may have several.

@@ -177,7 +177,7 @@ void RowDealer::wait_for_need() const {
 arrow::Status RowDealer::deal(int rank, const std::vector<Rows>& rows, const data::Position& after) {
   const Member* const to = member(rank);
   if (to == nullptr || to->outlet->closed()) return arrow::Status::OK();
-  ARROW_ASSIGN_OR_RAISE(const SlotBatch batch, SlotBatch::plan(*schema_, rows));
+  ARROW_ASSIGN_OR_RAISE(const SlotBatch batch, SlotBatch::plan(*schema_, rows, config_.ring.get()));
   feed::BatchInSlot place;
   place.epoch = config_.epoch;
   place.window = after.window;

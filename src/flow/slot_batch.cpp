@@ -64,6 +64,22 @@ std::int64_t nulls_of(const Run& run) {
   return run.length - arrow::internal::CountSetBits(validity, run.offset, run.length);
 }
 
+/// Where the values of all runs begin, if they lie side by side in the ring; else null.
+const std::uint8_t* start_in_ring(const Runs& runs, std::int64_t width, const SharedRing& ring) {
+  const std::uint8_t* start = nullptr;
+  const std::uint8_t* end = nullptr;
+  for (const Run& run : runs) {
+    if (run.length == 0) continue;
+    const std::uint8_t* const values = bytes_of(*run.data, 1);
+    const std::uint8_t* const from = values == nullptr ? nullptr : values + run.offset * width;
+    if (from == nullptr || !ring.has(from, run.length * width)) return nullptr;
+    if (end != nullptr && ring.offset_of(from) != ring.offset_of(end)) return nullptr;
+    if (start == nullptr) start = from;
+    end = from + run.length * width;
+  }
+  return start;
+}
+
 /// The values that the offsets of a list or text name.
 template <class Offset>
 Run named_by_offsets(const Run& run, const arrow::ArrayData* child) {
@@ -77,7 +93,7 @@ Run named_by_offsets(const Run& run, const arrow::ArrayData* child) {
 /// Goes through the columns depth first, as slots have them.
 class SlotPlanner {
  public:
-  explicit SlotPlanner(SlotBatch& batch) : batch_(batch) {}
+  SlotPlanner(SlotBatch& batch, const SharedRing* ring) : batch_(batch), ring_(ring) {}
 
   arrow::Status add(const arrow::DataType& logical, const Runs& runs) {
     const arrow::DataType& type = storage_of(logical);
@@ -137,8 +153,23 @@ class SlotPlanner {
     if (type.layout().buffers.size() != 2 || width < 0) {
       return arrow::Status::NotImplemented("columns of type ", type.ToString(), " cannot be given to a consumer");
     }
-    add_copy(SlotBatch::Kind::bytes, length_of(runs) * width, width, values(runs));
+    if (!leave_in_ring(runs, width)) {
+      add_copy(SlotBatch::Kind::bytes, length_of(runs) * width, width, values(runs));
+    }
     return arrow::Status::OK();
+  }
+
+  /// False: the values are copied.
+  bool leave_in_ring(const Runs& runs, std::int64_t width) {
+    const std::int64_t size = length_of(runs) * width;
+    if (ring_ == nullptr || size < ring_row_bytes_min) return false;
+    const std::uint8_t* const start = start_in_ring(runs, width, *ring_);
+    if (start == nullptr || reinterpret_cast<std::uintptr_t>(start) % static_cast<std::uintptr_t>(width) != 0)
+      return false;
+    batch_.in_ring_.bytes += static_cast<std::uint64_t>(size);
+    for (const Run& run : runs) batch_.in_ring_.buffers.push_back(run.data->buffers[1]);
+    batch_.plan_.add_in_ring(ring_->offset_of(start), static_cast<std::uint64_t>(size));
+    return true;
   }
 
   template <class Offset>
@@ -202,14 +233,16 @@ class SlotPlanner {
   }
 
   SlotBatch& batch_;
+  const SharedRing* const ring_;
 };
 
 arrow::Result<SlotBatch> SlotBatch::plan(const arrow::Schema& schema,
-                                         std::span<const std::shared_ptr<arrow::RecordBatch>> pieces) {
+                                         std::span<const std::shared_ptr<arrow::RecordBatch>> pieces,
+                                         const SharedRing* ring) {
   const Counts counts = counts_of(schema);
   SlotBatch batch(counts.nodes, counts.buffers);
   for (const auto& piece : pieces) batch.rows_ += piece->num_rows();
-  SlotPlanner planner(batch);
+  SlotPlanner planner(batch, ring);
   for (int i = 0; i < schema.num_fields(); ++i) {
     Runs runs;
     for (const auto& piece : pieces) {
@@ -223,7 +256,7 @@ arrow::Result<SlotBatch> SlotBatch::plan(const arrow::Schema& schema,
 }
 
 void SlotBatch::write(std::span<std::byte> slot, std::uint32_t layout) const {
-  feed::write_tables(slot, rows_, layout, nodes_, plan_.buffers());
+  feed::write_tables(slot, rows_, layout, nodes_, plan_.buffers_of(slot.size()));
   for (const Copy& copy : copies_) {
     auto* to = reinterpret_cast<std::uint8_t*>(slot.data() + copy.to.offset);
     switch (copy.kind) {

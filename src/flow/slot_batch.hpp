@@ -2,6 +2,7 @@
 
 #include "feed/feed_messages.hpp"
 #include "feed/slot.hpp"
+#include "flow/shared_ring.hpp"
 
 #include <arrow/buffer.h>
 #include <arrow/record_batch.h>
@@ -26,17 +27,27 @@ std::shared_ptr<arrow::DataType> slot_type(const std::shared_ptr<arrow::DataType
 std::shared_ptr<arrow::Schema> slot_schema(const std::shared_ptr<arrow::Schema>& schema);
 
 /// A batch that is to be written to a slot: rows of one or more record batches, in order. They are
-/// concatenated as they are copied. Their schema is one that `slot_schema` returns.
+/// concatenated as they are copied. Their schema is one that `slot_schema` returns. Large buffers
+/// whose bytes lie side by side in a ring are not copied.
 class SlotBatch {
  public:
+  /// What of the batch lies in a ring.
+  struct InRing {
+    std::uint64_t bytes = 0;
+    /// To be held while a client has the batch.
+    std::vector<std::shared_ptr<arrow::Buffer>> buffers;
+  };
+
   /// Errors: a type that slots do not have; more than 2 GiB of text in a column with 32-bit
-  /// offsets.
+  /// offsets. `ring` may be null.
   static arrow::Result<SlotBatch> plan(const arrow::Schema& schema,
-                                       std::span<const std::shared_ptr<arrow::RecordBatch>> pieces);
+                                       std::span<const std::shared_ptr<arrow::RecordBatch>> pieces,
+                                       const SharedRing* ring = nullptr);
 
   std::int64_t rows() const { return rows_; }
   /// Bytes of the slot that it needs.
   std::uint64_t size() const { return plan_.size(); }
+  const InRing& in_ring() const { return in_ring_; }
   /// `slot` has at least `size()` bytes; its start is aligned to a page.
   void write(std::span<std::byte> slot, std::uint32_t layout) const;
 
@@ -67,6 +78,7 @@ class SlotBatch {
 
   std::int64_t rows_ = 0;
   feed::SlotPlan plan_;
+  InRing in_ring_;
   std::vector<feed::SlotNode> nodes_;
   std::vector<Copy> copies_;
 };

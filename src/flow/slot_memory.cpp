@@ -105,11 +105,17 @@ Result<Slot> SlotMemory::take(std::uint64_t size) {
   return slot;
 }
 
+void SlotMemory::keep_with(std::int64_t id, std::vector<std::shared_ptr<arrow::Buffer>> buffers) {
+  const std::lock_guard lock(mutex_);
+  slots_.at(id).in_ring = std::move(buffers);
+}
+
 bool SlotMemory::give_back(std::int64_t id) {
   const std::lock_guard lock(mutex_);
   const auto found = slots_.find(id);
   if (found == slots_.end() || !found->second.in_use) return false;
   found->second.in_use = false;
+  found->second.in_ring.clear();
   return true;
 }
 

@@ -5,6 +5,8 @@
 
 #include <headway/result.hpp>
 
+#include <arrow/buffer.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -37,6 +39,8 @@ class SlotMemory {
 
   /// A slot of at least `size` bytes. Errors: `unavailable`.
   Result<Slot> take(std::uint64_t size);
+  /// Keeps buffers of a ring until the slot comes back.
+  void keep_with(std::int64_t id, std::vector<std::shared_ptr<arrow::Buffer>> buffers);
   /// The client has let it go. False when it is no slot that was taken.
   bool give_back(std::int64_t id);
   /// Gives up the memory of all slots that nobody uses.
@@ -62,6 +66,7 @@ class SlotMemory {
     Slot slot;
     bool in_use = false;
     Credit credit;
+    std::vector<std::shared_ptr<arrow::Buffer>> in_ring = {};
   };
   Known* fitting(std::uint64_t size);
   void drop_free();

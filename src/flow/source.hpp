@@ -1,5 +1,7 @@
 #pragma once
 
+#include "flow/shared_ring.hpp"
+
 #include <arrow/memory_pool.h>
 #include <arrow/record_batch.h>
 #include <arrow/result.h>
@@ -30,6 +32,9 @@ struct Unit {
   std::int64_t end = 0;
 };
 
+/// Whether the unit's rows are large enough to be made in a ring.
+inline bool fits_ring(const Unit& unit) { return unit.rows > 0 && unit.bytes / unit.rows >= ring_row_bytes_min; }
+
 /// An opened read. `schema` and `units` are fixed when it is opened. Any thread may call `read`,
 /// several at once.
 class Source {
@@ -51,6 +56,9 @@ class Source {
   virtual arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> read(const Unit& unit,
                                                                         const std::vector<int>* columns,
                                                                         arrow::MemoryPool* pool) const = 0;
+  /// Whether rows are announced to the thread's place of a ring, and made in what `row_buffer`
+  /// gives.
+  virtual bool has_row_buffers() const { return false; }
   /// A row of a unit, counted from 0, for people: "/data/a.parquet, row 3001". Empty where neither
   /// the unit nor its file have a name.
   virtual std::string place_of(const Unit& unit, std::int64_t row) const {

@@ -163,11 +163,12 @@ PartRange parts_of_lane(const data::EpochOrder& order, int lane, std::uint32_t f
 
 std::unique_ptr<Stage> read_units(Budget& budget, ParallelLimits limits, const UnitChain& chain,
                                   std::shared_ptr<const data::EpochOrder> order, PartRange parts,
-                                  std::shared_ptr<arrow::Schema> schema, const std::shared_ptr<FlowGauges>& gauges) {
+                                  std::shared_ptr<arrow::Schema> schema, const std::shared_ptr<FlowGauges>& gauges,
+                                  std::shared_ptr<SharedRing> ring) {
   auto units = std::make_shared<const std::vector<LeafUnit>>(units_of(chain));
   const auto common = chain.leaves.size() > 1 ? std::make_shared<CommonColumns>(schema) : nullptr;
-  auto next = [units, order, common, at = parts.first, parts, &budget,
-               gauges]() mutable -> arrow::Result<std::optional<Item>> {
+  auto next = [units, order, common, at = parts.first, parts, &budget, gauges, ring = std::move(ring),
+               places = std::int64_t{0}]() mutable -> arrow::Result<std::optional<Item>> {
     if (at >= parts.end) return std::nullopt;
     const data::UnitPart& part = order->parts()[at];
     const LeafUnit& from = (*units)[part.unit];
@@ -185,7 +186,10 @@ std::unique_ptr<Stage> read_units(Budget& budget, ParallelLimits limits, const U
     item.window = part.window;
     item.unit = part.unit;
     const std::int64_t rows = order->lanes() > 1 ? from.unit->rows : -1;
-    item.work = [from, place, part, rows, common, &budget, gauges](const ItemSink& sink_of_item) {
+    item.is_quick = ring && fits_ring(*from.unit);
+    const auto ring_place = item.is_quick ? std::make_shared<RingPlace>(ring, places++) : nullptr;
+    item.work = [from, place, part, rows, common, &budget, gauges, ring_place](const ItemSink& sink_of_item) {
+      const AtRingPlace at_place(ring_place.get());
       const ItemSink sink = common ? common->over(sink_of_item) : sink_of_item;
       if (rows < 0) return read_unit_through(from, place, budget.pool(), sink, *gauges);
       PartSink of_part(part, sink);

@@ -42,8 +42,10 @@ struct PartRange {
 PartRange parts_of_lane(const data::EpochOrder& order, int lane, std::uint32_t first_window);
 
 /// Reads these parts in the order of `order`. The rows of a window come as they lie in the units.
+/// Units that fit `ring`, which may be null, are made in it.
 std::unique_ptr<Stage> read_units(Budget& budget, ParallelLimits limits, const UnitChain& chain,
                                   std::shared_ptr<const data::EpochOrder> order, PartRange parts,
-                                  std::shared_ptr<arrow::Schema> schema, const std::shared_ptr<FlowGauges>& gauges);
+                                  std::shared_ptr<arrow::Schema> schema, const std::shared_ptr<FlowGauges>& gauges,
+                                  std::shared_ptr<SharedRing> ring = nullptr);
 
 }  // namespace headway::flow

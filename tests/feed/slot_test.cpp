@@ -27,7 +27,7 @@ BOOST_AUTO_TEST_CASE(tables_are_read_as_written) {
   plan.add(16);
   std::vector<std::byte> memory(plan.size());
   const std::vector<SlotNode> nodes{{4, 0}};
-  write_tables(memory, 4, 7, nodes, plan.buffers());
+  write_tables(memory, 4, 7, nodes, plan.buffers_of(memory.size()));
   const auto view = read_tables(memory);
   BOOST_REQUIRE(view.has_value());
   BOOST_TEST(view->header.rows == 4);

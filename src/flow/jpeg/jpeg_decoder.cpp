@@ -17,7 +17,7 @@ bool is_jpeg(std::string_view bytes) { return bytes.starts_with("\xff\xd8\xff");
 
 #ifndef HEADWAY_HAS_LIBJPEG
 
-arrow::Result<Pixels> decode_jpeg(std::string_view, arrow::MemoryPool*) {
+arrow::Result<Pixels> decode_jpeg(std::string_view, const PixelMemory&) {
   return arrow::Status::NotImplemented("Headway was built without libjpeg");
 }
 
@@ -99,7 +99,7 @@ bool read_jpeg_rows(JpegDecoding& decoding, std::uint8_t* out, std::size_t row_b
   return true;
 }
 
-arrow::Result<Pixels> decode(JpegDecoding& decoding, std::string_view bytes, arrow::MemoryPool* pool) {
+arrow::Result<Pixels> decode(JpegDecoding& decoding, std::string_view bytes, const PixelMemory& memory) {
   if (!read_jpeg_head(decoding, bytes))
     return arrow::Status::Invalid("it is a broken JPEG: ", decoding.errors.words.data());
   const jpeg_decompress_struct& info = decoding.info;
@@ -108,7 +108,7 @@ arrow::Result<Pixels> decode(JpegDecoding& decoding, std::string_view bytes, arr
   }
   ARROW_ASSIGN_OR_RAISE(Pixels image, Pixels::make(static_cast<std::int32_t>(info.output_height),
                                                    static_cast<std::int32_t>(info.output_width), info.output_components,
-                                                   info.out_color_space == JCS_CMYK, pool));
+                                                   info.out_color_space == JCS_CMYK, memory));
   if (!read_jpeg_rows(decoding, image.data(), image.row_bytes())) {
     return arrow::Status::Invalid("it is a broken JPEG: ", decoding.errors.words.data());
   }
@@ -122,9 +122,9 @@ arrow::Result<Pixels> decode(JpegDecoding& decoding, std::string_view bytes, arr
 
 }  // namespace
 
-arrow::Result<Pixels> decode_jpeg(std::string_view bytes, arrow::MemoryPool* pool) {
+arrow::Result<Pixels> decode_jpeg(std::string_view bytes, const PixelMemory& memory) {
   JpegDecoding decoding;
-  auto image = decode(decoding, bytes, pool);
+  auto image = decode(decoding, bytes, memory);
   jpeg_destroy_decompress(&decoding.info);
   return image;
 }

@@ -1,5 +1,7 @@
 #include "flow/jpeg/pixels.hpp"
 
+#include "flow/shared_ring.hpp"
+
 #include <arrow/status.h>
 
 #include <algorithm>
@@ -29,14 +31,20 @@ struct Weights {
   std::vector<std::int32_t> values;
 };
 
+/// As Pillow rounds it: a half goes up, and what is below -0.5 towards zero.
+std::int32_t rounded(double value) {
+  const double up = value + 0.5;
+  return static_cast<std::int32_t>(up);
+}
+
 std::vector<Weights> weights_of(std::int32_t in, std::int32_t out) {
   const double scale = static_cast<double>(in) / out;
   const double support = std::max(scale, 1.0);
   std::vector<Weights> all(static_cast<std::size_t>(out));
   for (std::int32_t i = 0; i < out; ++i) {
     const double center = (i + 0.5) * scale;
-    const std::int32_t begin = std::max(static_cast<std::int32_t>(center - support + 0.5), 0);
-    const std::int32_t end = std::min(static_cast<std::int32_t>(center + support + 0.5), in);
+    const std::int32_t begin = std::max(rounded(center - support), 0);
+    const std::int32_t end = std::min(rounded(center + support), in);
     std::vector<double> exact;
     double sum = 0;
     for (std::int32_t x = begin; x < end; ++x) {
@@ -48,7 +56,7 @@ std::vector<Weights> weights_of(std::int32_t in, std::int32_t out) {
     weights.begin = begin;
     for (double value : exact) {
       if (sum != 0.0) value /= sum;
-      weights.values.push_back(static_cast<std::int32_t>(0.5 + value * (1 << weight_bits)));
+      weights.values.push_back(rounded(value * (1 << weight_bits)));
     }
   }
   return all;
@@ -66,7 +74,7 @@ HEADWAY_WIDE void resize_row(const std::uint8_t* from, const std::vector<Weights
   for (const Weights& one : weights) {
     constexpr std::int32_t half = 1 << (weight_bits - 1);
     FourSums sums = {half, half, half, half};
-    const std::uint8_t* pixel = from + one.begin * channels;
+    const std::uint8_t* pixel = from + std::ptrdiff_t{one.begin} * channels;
     for (const std::int32_t weight : one.values) {
       FourBytes colours;
       std::memcpy(&colours, pixel, sizeof(colours));
@@ -97,15 +105,15 @@ void resize_rows(const Pixels& image, const std::vector<Weights>& weights, Pixel
   }
 }
 
-arrow::Result<Pixels> narrowed(const Pixels& image, std::int32_t width, arrow::MemoryPool* pool) {
-  ARROW_ASSIGN_OR_RAISE(Pixels out, Pixels::make(image.height, width, image.channels, image.cmyk, pool));
+arrow::Result<Pixels> narrowed(const Pixels& image, std::int32_t width, const PixelMemory& memory) {
+  ARROW_ASSIGN_OR_RAISE(Pixels out, Pixels::make(image.height, width, image.channels, image.cmyk, memory));
   resize_rows(image, weights_of(image.width, width), out);
   return out;
 }
 
 /// Whole rows at a time: sums of a row's bytes lie side by side.
-arrow::Result<Pixels> shortened(const Pixels& image, std::int32_t height, arrow::MemoryPool* pool) {
-  ARROW_ASSIGN_OR_RAISE(Pixels out, Pixels::make(height, image.width, image.channels, image.cmyk, pool));
+arrow::Result<Pixels> shortened(const Pixels& image, std::int32_t height, const PixelMemory& memory) {
+  ARROW_ASSIGN_OR_RAISE(Pixels out, Pixels::make(height, image.width, image.channels, image.cmyk, memory));
   const std::size_t row_bytes = out.row_bytes();
   std::vector<std::int32_t> sums(row_bytes);
   std::uint8_t* to = out.data();
@@ -160,40 +168,43 @@ Colour colour_at(const Pixels& image, std::size_t pixel) {
 }  // namespace
 
 arrow::Result<Pixels> Pixels::make(std::int32_t height, std::int32_t width, std::int32_t channels, bool cmyk,
-                                   arrow::MemoryPool* pool) {
+                                   const PixelMemory& memory) {
   Pixels made{.height = height, .width = width, .channels = channels, .cmyk = cmyk, .bytes = {}};
-  ARROW_ASSIGN_OR_RAISE(made.bytes, arrow::AllocateBuffer(static_cast<std::int64_t>(made.size()), pool));
+  const auto size = static_cast<std::int64_t>(made.size());
+  const bool fits = !memory.size || (memory.size->height == height && memory.size->width == width);
+  const bool is_last = channels == memory.channels && !cmyk && fits;
+  ARROW_ASSIGN_OR_RAISE(made.bytes, is_last ? row_buffer(size, memory.pool) : AllocateBuffer(size, memory.pool));
   return made;
 }
 
-arrow::Result<Pixels> decode_image(std::string_view bytes, arrow::MemoryPool* pool) {
-  if (is_jpeg(bytes)) return decode_jpeg(bytes, pool);
-  if (is_png(bytes)) return decode_png(bytes, pool);
+arrow::Result<Pixels> decode_image(std::string_view bytes, const PixelMemory& memory) {
+  if (is_jpeg(bytes)) return decode_jpeg(bytes, memory);
+  if (is_png(bytes)) return decode_png(bytes, memory);
   return arrow::Status::Invalid(
       "it is neither a JPEG nor a PNG; read_binary_files and a function with Pillow read others");
 }
 
-arrow::Result<Pixels> resized(const Pixels& image, std::int32_t height, std::int32_t width, arrow::MemoryPool* pool) {
+arrow::Result<Pixels> resized(const Pixels& image, std::int32_t height, std::int32_t width, const PixelMemory& memory) {
   if (height == image.height && width == image.width) return image;
   Pixels made = image;
   const bool transparent = image.channels == 4 && !image.cmyk;
   if (transparent) {
-    ARROW_ASSIGN_OR_RAISE(made.bytes, image.bytes->CopySlice(0, image.bytes->size(), pool));
+    ARROW_ASSIGN_OR_RAISE(made.bytes, image.bytes->CopySlice(0, image.bytes->size(), memory.pool));
     premultiply(made);
   }
   if (width != image.width) {
-    ARROW_ASSIGN_OR_RAISE(made, narrowed(made, width, pool));
+    ARROW_ASSIGN_OR_RAISE(made, narrowed(made, width, memory));
   }
   if (height != image.height) {
-    ARROW_ASSIGN_OR_RAISE(made, shortened(made, height, pool));
+    ARROW_ASSIGN_OR_RAISE(made, shortened(made, height, memory));
   }
   if (transparent) divide_by_alpha(made);
   return made;
 }
 
-arrow::Result<Pixels> converted(Pixels image, std::int32_t channels, arrow::MemoryPool* pool) {
+arrow::Result<Pixels> converted(Pixels image, std::int32_t channels, const PixelMemory& memory) {
   if (image.channels == channels && !image.cmyk) return image;
-  ARROW_ASSIGN_OR_RAISE(Pixels out, Pixels::make(image.height, image.width, channels, false, pool));
+  ARROW_ASSIGN_OR_RAISE(Pixels out, Pixels::make(image.height, image.width, channels, false, memory));
   const std::size_t pixels = static_cast<std::size_t>(image.height) * static_cast<std::size_t>(image.width);
   std::uint8_t* to = out.data();
   for (std::size_t i = 0; i < pixels; ++i) {

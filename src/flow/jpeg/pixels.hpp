@@ -7,10 +7,24 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 /// Images as bytes, row by row, colours of a pixel side by side.
 namespace headway::flow {
+
+struct ImageSize {
+  std::int32_t height = 0;
+  std::int32_t width = 0;
+};
+
+/// Where images are made. One that has this form is the last of its row, and is made in a buffer of
+/// `row_buffer`; others are made in `pool` on the way to it.
+struct PixelMemory {
+  arrow::MemoryPool* pool = nullptr;
+  std::int32_t channels = 0;           ///< 0: no image is the last one.
+  std::optional<ImageSize> size = {};  ///< Unset: of any size.
+};
 
 struct Pixels {
   std::int32_t height = 0;
@@ -27,27 +41,30 @@ struct Pixels {
 
   /// An image of this form whose bytes are not set. Errors: OutOfMemory.
   static arrow::Result<Pixels> make(std::int32_t height, std::int32_t width, std::int32_t channels, bool cmyk,
-                                    arrow::MemoryPool* pool);
+                                    const PixelMemory& memory);
 };
 
 /// Whether the bytes begin as those of such a file do.
 bool is_jpeg(std::string_view bytes);
 bool is_png(std::string_view bytes);
 
+/// What the file's head says, without a look at the rest; nothing where it does not say it.
+std::optional<ImageSize> size_of_image(std::string_view bytes);
+
 /// As Pillow decodes them: without the orientation that Exif may ask for, and CMYK with its inks as
 /// Pillow has them. Errors: Invalid for what is broken, too short or too large; NotImplemented when
 /// Headway was built without the library.
-arrow::Result<Pixels> decode_jpeg(std::string_view bytes, arrow::MemoryPool* pool);
-arrow::Result<Pixels> decode_png(std::string_view bytes, arrow::MemoryPool* pool);
+arrow::Result<Pixels> decode_jpeg(std::string_view bytes, const PixelMemory& memory);
+arrow::Result<Pixels> decode_png(std::string_view bytes, const PixelMemory& memory);
 
 /// By what the bytes are. Errors: Invalid for another kind of image too.
-arrow::Result<Pixels> decode_image(std::string_view bytes, arrow::MemoryPool* pool);
+arrow::Result<Pixels> decode_image(std::string_view bytes, const PixelMemory& memory);
 
 /// The same as Pillow's `resize((width, height), BILINEAR)`, bit by bit: with the filter as wide as
 /// the reduction asks for.
-arrow::Result<Pixels> resized(const Pixels& image, std::int32_t height, std::int32_t width, arrow::MemoryPool* pool);
+arrow::Result<Pixels> resized(const Pixels& image, std::int32_t height, std::int32_t width, const PixelMemory& memory);
 
 /// The same as Pillow's `convert` to L (1), RGB (3) or RGBA (4).
-arrow::Result<Pixels> converted(Pixels image, std::int32_t channels, arrow::MemoryPool* pool);
+arrow::Result<Pixels> converted(Pixels image, std::int32_t channels, const PixelMemory& memory);
 
 }  // namespace headway::flow

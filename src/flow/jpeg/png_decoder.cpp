@@ -17,7 +17,7 @@ bool is_png(std::string_view bytes) { return bytes.starts_with("\x89PNG\r\n\x1a\
 
 #ifndef HEADWAY_HAS_LIBPNG
 
-arrow::Result<Pixels> decode_png(std::string_view, arrow::MemoryPool*) {
+arrow::Result<Pixels> decode_png(std::string_view, const PixelMemory&) {
   return arrow::Status::NotImplemented("Headway was built without libpng");
 }
 
@@ -71,14 +71,14 @@ bool read_png_rows(png_structp png, png_bytepp rows) {
   return true;
 }
 
-arrow::Result<Pixels> decode(png_structp png, png_infop info, const PngBytes& bytes, arrow::MemoryPool* pool) {
+arrow::Result<Pixels> decode(png_structp png, png_infop info, const PngBytes& bytes, const PixelMemory& memory) {
   Pixels image;
   if (!read_png_head(png, info, image)) return arrow::Status::Invalid("it is a broken PNG: ", bytes.words);
   if (std::int64_t{image.height} * image.width > png_pixels_max) {
     return arrow::Status::Invalid("its ", image.width, " x ", image.height, " pixels are too many");
   }
   const bool was_deep_grey = image.was_deep_grey;
-  ARROW_ASSIGN_OR_RAISE(image, Pixels::make(image.height, image.width, image.channels, false, pool));
+  ARROW_ASSIGN_OR_RAISE(image, Pixels::make(image.height, image.width, image.channels, false, memory));
   image.was_deep_grey = was_deep_grey;
   std::vector<png_bytep> rows;
   for (std::size_t i = 0; i < static_cast<std::size_t>(image.height); ++i) {
@@ -90,13 +90,13 @@ arrow::Result<Pixels> decode(png_structp png, png_infop info, const PngBytes& by
 
 }  // namespace
 
-arrow::Result<Pixels> decode_png(std::string_view bytes, arrow::MemoryPool* pool) {
+arrow::Result<Pixels> decode_png(std::string_view bytes, const PixelMemory& memory) {
   PngBytes source{.rest = bytes, .words = {}};
   png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &source, fail_png, ignore_warning);
   if (png == nullptr) return arrow::Status::OutOfMemory("cannot decode a PNG");
   png_infop info = png_create_info_struct(png);
   png_set_read_fn(png, &source, read_png_bytes);
-  auto image = decode(png, info, source, pool);
+  auto image = decode(png, info, source, memory);
   png_destroy_read_struct(&png, &info, nullptr);
   return image;
 }

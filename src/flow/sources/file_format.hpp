@@ -41,6 +41,9 @@ class FileFormat {
   /// The parts of a file in its order: the whole of it, unless a format knows better.
   virtual arrow::Result<std::vector<Piece>> split(std::size_t index, const SourceFile& file) const;
 
+  /// As `Source` says it. `read` announces the rows then, and its reader makes them.
+  virtual bool has_row_buffers() const { return false; }
+
   /// The rows of a piece. Batches have the columns of the schema that `columns` names by index, in
   /// any order; another type than the schema's is cast, a column that is missing or additional is
   /// an error.

@@ -53,6 +53,8 @@ class FileSource : public Source {
     return read_unit(opened_, pieces, columns == nullptr ? all : *columns, pool);
   }
 
+  bool has_row_buffers() const override { return opened_->format->has_row_buffers(); }
+
   /// Where units are of files whose rows are not known before, the unit alone is sure.
   std::string place_of(const Unit& unit, std::int64_t row) const override {
     for (std::int64_t i = unit.begin; i < unit.end; ++i) {

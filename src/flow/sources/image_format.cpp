@@ -1,5 +1,6 @@
 #include "core/location.hpp"
 #include "flow/jpeg/pixels.hpp"
+#include "flow/shared_ring.hpp"
 #include "flow/sources/formats.hpp"
 #include "flow/sources/one_batch.hpp"
 #include "flow/sources/read_options.hpp"
@@ -21,11 +22,6 @@ namespace {
 /// How much larger pixels are than the file, as far as nobody knows better.
 constexpr std::int64_t pixels_per_byte = 10;
 
-struct ImageSize {
-  std::int32_t height;
-  std::int32_t width;
-};
-
 struct ImageOptions {
   std::optional<ImageSize> size;
   std::int32_t channels = 0;  ///< 0: as the first file has it.
@@ -41,7 +37,7 @@ class ImageFormat : public FileFormat {
     if (options_.channels == 0) {
       const SourceFile& first = files.front();
       ARROW_ASSIGN_OR_RAISE(const auto bytes, read_bytes(first.location, 0, first.bytes, pool));
-      const auto image = decode_image(std::string_view(*bytes), pool);
+      const auto image = decode_image(std::string_view(*bytes), {.pool = pool});
       if (!image.ok()) {
         return image.status().WithMessage(shown_location(first.location), ": ", image.status().message());
       }
@@ -58,26 +54,59 @@ class ImageFormat : public FileFormat {
     return std::vector<Piece>{{.file = index, .begin = 0, .end = file.bytes, .rows = 1, .bytes = bytes}};
   }
 
+  bool has_row_buffers() const override { return true; }
+
   arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> read(const SourceFile& file, const Piece&,
                                                                 const std::vector<int>& columns,
                                                                 arrow::MemoryPool* pool) const override {
     if (columns.empty()) return one_batch(arrow::RecordBatch::Make(arrow::schema({}), 1, arrow::ArrayVector()));
-    ARROW_ASSIGN_OR_RAISE(const auto bytes, read_bytes(file.location, 0, file.bytes, arrow::default_memory_pool()));
-    ARROW_ASSIGN_OR_RAISE(Pixels image, decode_image(std::string_view(*bytes), pool));
+    ARROW_ASSIGN_OR_RAISE(auto bytes, read_bytes(file.location, 0, file.bytes, arrow::default_memory_pool()));
+    announce(std::string_view(*bytes));
+    return std::make_shared<ImageReader>(*this, std::move(bytes), pool);
+  }
+
+ private:
+  /// Decodes when its row is asked for.
+  class ImageReader : public arrow::RecordBatchReader {
+   public:
+    ImageReader(const ImageFormat& format, std::shared_ptr<arrow::Buffer> bytes, arrow::MemoryPool* pool)
+        : format_(format), bytes_(std::move(bytes)), pool_(pool) {}
+
+    std::shared_ptr<arrow::Schema> schema() const override { return format_.schema_; }
+    arrow::Status ReadNext(std::shared_ptr<arrow::RecordBatch>* out) override {
+      *out = nullptr;
+      const auto bytes = std::exchange(bytes_, nullptr);
+      return bytes ? format_.decode(std::string_view(*bytes), pool_).Value(out) : arrow::Status::OK();
+    }
+
+   private:
+    const ImageFormat& format_;
+    std::shared_ptr<arrow::Buffer> bytes_;
+    arrow::MemoryPool* const pool_;
+  };
+
+  void announce(std::string_view bytes) const {
+    RingPlace* const place = RingPlace::current();
+    const auto size = place == nullptr || options_.size ? options_.size : size_of_image(bytes);
+    if (place != nullptr && size) place->announce(std::int64_t{size->height} * size->width * options_.channels);
+  }
+
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> decode(std::string_view bytes, arrow::MemoryPool* pool) const {
+    const PixelMemory memory{pool, options_.channels, options_.size};
+    ARROW_ASSIGN_OR_RAISE(Pixels image, decode_image(bytes, memory));
     if (image.was_deep_grey && options_.keeps_depth) {
       return arrow::Status::Invalid("its greys have 16 bits, and pixels here have 8: mode=\"L\" gives the upper ones; ",
                                     "read_binary_files and a function with Pillow keep them all");
     }
     if (options_.size) {
-      ARROW_ASSIGN_OR_RAISE(image, resized(image, options_.size->height, options_.size->width, pool));
+      ARROW_ASSIGN_OR_RAISE(image, resized(image, options_.size->height, options_.size->width, memory));
     }
-    ARROW_ASSIGN_OR_RAISE(image, converted(std::move(image), options_.channels, pool));
+    ARROW_ASSIGN_OR_RAISE(image, converted(std::move(image), options_.channels, memory));
     auto values = std::make_shared<arrow::UInt8Array>(image.bytes->size(), image.bytes);
     auto array = options_.size ? fixed_shape(values) : variable_shape(image, values);
-    return one_batch(arrow::RecordBatch::Make(schema_, 1, {std::move(array)}));
+    return arrow::RecordBatch::Make(schema_, 1, {std::move(array)});
   }
 
- private:
   /// Grey images have two dimensions.
   std::int32_t dimensions() const { return options_.channels == 1 ? 2 : 3; }
 

@@ -2,6 +2,7 @@
 
 #include "core/location.hpp"
 #include "flow/placed.hpp"
+#include "flow/shared_ring.hpp"
 #include "flow/sources/partitions.hpp"
 
 #include <arrow/array.h>
@@ -60,9 +61,10 @@ class UnitReader : public arrow::RecordBatchReader {
   std::shared_ptr<arrow::Schema> schema() const override { return schema_; }
 
   arrow::Status ReadNext(BatchPointer* out) override {
+    if (!announced_) announce();
     std::vector<BatchPointer> waiting;
     std::int64_t bytes = 0;
-    while (bytes < joined_bytes) {
+    while (bytes < joined_bytes_) {
       BatchPointer next = std::exchange(later_, nullptr);
       if (next == nullptr) {
         ARROW_ASSIGN_OR_RAISE(next, next_batch());
@@ -88,6 +90,22 @@ class UnitReader : public arrow::RecordBatchReader {
   }
 
  private:
+  /// Rows of a ring are announced before the first one is made, and lie side by side there.
+  void announce() {
+    announced_ = true;
+    if (RingPlace::current() == nullptr || !opened_->format->has_row_buffers()) return;
+    joined_bytes_ = 1;
+    while (opened_ahead_.size() < pieces_.size() && (opened_ahead_.empty() || opened_ahead_.back().ok())) {
+      opened_ahead_.push_back(open(opened_ahead_.size()));
+    }
+  }
+
+  using Reader = arrow::Result<std::shared_ptr<arrow::RecordBatchReader>>;
+  Reader open(std::size_t piece) const {
+    const Piece& opened = pieces_[piece];
+    return opened_->format->read(opened_->found.files[opened.file], opened, format_columns_, pool_);
+  }
+
   const SourceFile& file() const { return opened_->found.files[pieces_[at_].file]; }
 
   /// With the file and, unless the words have a row, the rows of the piece.
@@ -108,7 +126,7 @@ class UnitReader : public arrow::RecordBatchReader {
     for (; at_ < pieces_.size(); ++at_, reader_.reset()) {
       if (reader_ == nullptr) {
         if (!pieces_[at_].failure.empty()) return placed(arrow::Status::Invalid(pieces_[at_].failure), "");
-        auto opened = opened_->format->read(file(), pieces_[at_], format_columns_, pool_);
+        Reader opened = at_ < opened_ahead_.size() ? std::move(opened_ahead_[at_]) : open(at_);
         if (!opened.ok()) return named(opened.status());
         reader_ = std::move(*opened);
         rows_before_ = 0;
@@ -182,6 +200,9 @@ class UnitReader : public arrow::RecordBatchReader {
   std::vector<int> format_columns_;  ///< What the format is asked for.
   arrow::MemoryPool* pool_;
   BatchPointer later_;  ///< Too large for the batch before it.
+  bool announced_ = false;
+  std::int64_t joined_bytes_ = joined_bytes;
+  std::vector<Reader> opened_ahead_;  ///< Of the first pieces.
   std::size_t at_ = 0;
   std::int64_t rows_before_ = 0;
   std::shared_ptr<arrow::RecordBatchReader> reader_;

@@ -58,17 +58,17 @@ std::shared_ptr<arrow::Array> storage_of_images(const arrow::Table& table) {
 BOOST_AUTO_TEST_SUITE(images)
 
 BOOST_AUTO_TEST_CASE(are_decoded_converted_and_resized_as_pillow_does_it) {
-  arrow::MemoryPool* pool = arrow::default_memory_pool();
+  const PixelMemory memory{arrow::default_memory_pool()};
   for (const Expected& expected : images_of_pillow) {
-    const Pixels image = must(decode_image(image_bytes(expected.file), pool));
+    const Pixels image = must(decode_image(image_bytes(expected.file), memory));
     BOOST_TEST_CONTEXT(expected.file) {
       BOOST_TEST(image.height == 30);
       BOOST_TEST(image.width == 40);
-      BOOST_TEST(fnv(converted(image, 1, pool)) == expected.grey);
-      BOOST_TEST(fnv(converted(image, 3, pool)) == expected.rgb);
+      BOOST_TEST(fnv(converted(image, 1, memory)) == expected.grey);
+      BOOST_TEST(fnv(converted(image, 3, memory)) == expected.rgb);
       if (expected.smaller == 0) continue;
-      BOOST_TEST(fnv(converted(must(resized(image, 16, 20, pool)), 3, pool)) == expected.smaller);
-      BOOST_TEST(fnv(converted(must(resized(image, 50, 61, pool)), 3, pool)) == expected.larger);
+      BOOST_TEST(fnv(converted(must(resized(image, 16, 20, memory)), 3, memory)) == expected.smaller);
+      BOOST_TEST(fnv(converted(must(resized(image, 50, 61, memory)), 3, memory)) == expected.larger);
     }
   }
 }
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(of_one_size_are_tensors_of_a_fixed_shape) {
   const auto storage = storage_of_images(*table);
   const auto& lists = static_cast<const arrow::FixedSizeListArray&>(*storage);
   const auto& values = static_cast<const arrow::UInt8Array&>(*lists.values());
-  const std::size_t bytes = 16 * 20 * 3;
+  const std::size_t bytes = std::size_t{16} * 20 * 3;
   // The third file by name is rgb.jpg.
   BOOST_TEST(fnv({values.raw_values() + 2 * bytes, bytes}) == images_of_pillow[0].smaller);
   const auto grey = must(rows_of(read_node("images", {image_path("rgb.jpg")}, R"({"size": [16, 20], "mode": "L"})")));

@@ -1,0 +1,126 @@
+#include "flow/shared_ring.hpp"
+
+#include "feed/slot.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <string>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <utility>
+
+namespace headway::flow {
+namespace {
+
+/// So many bytes get pages at once: each would be a separate fault.
+constexpr std::uint64_t pages_at_once = std::uint64_t{4} << 20;
+
+Error no_ring(const std::string& what) {
+  return {ErrorKind::unavailable, "cannot " + what + " memory for rows: " + wire::reason_of(errno)};
+}
+
+}  // namespace
+
+/// Lets its bytes go when the last user has.
+class RingBuffer : public arrow::MutableBuffer {
+ public:
+  RingBuffer(std::shared_ptr<SharedRing> ring, std::uint64_t begin, std::uint8_t* data, std::int64_t size)
+      : arrow::MutableBuffer(data, size), ring_(std::move(ring)), begin_(begin) {}
+  ~RingBuffer() override { ring_->let_go(begin_); }
+
+ private:
+  const std::shared_ptr<SharedRing> ring_;
+  const std::uint64_t begin_;
+};
+
+Result<std::shared_ptr<SharedRing>> SharedRing::make(Budget& budget, std::uint64_t bytes) {
+  bytes = (bytes + feed::slot_alignment - 1) / feed::slot_alignment * feed::slot_alignment;
+  Credit credit;
+  if (bytes == 0 || !budget.try_take(static_cast<std::int64_t>(bytes), credit)) return std::shared_ptr<SharedRing>();
+  wire::Fd memory(memfd_create("headway-rows", MFD_CLOEXEC));
+  if (!memory.is_open() || ftruncate(memory.get(), static_cast<off_t>(bytes)) != 0) return no_ring("make");
+  Result<feed::MirroredMemory> mapped = feed::MirroredMemory::map(memory, bytes);
+  if (!mapped) return mapped.error();
+  return std::shared_ptr<SharedRing>(new SharedRing(std::move(memory), std::move(*mapped), std::move(credit)));
+}
+
+std::shared_ptr<arrow::Buffer> SharedRing::append(std::int64_t size) {
+  const auto count = static_cast<std::uint64_t>(size);
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t used = extents_.empty() ? 0 : head_ - extents_.front().begin;
+  if (count == 0 || count > bytes() - used) return nullptr;
+  const std::uint64_t begin = std::exchange(head_, head_ + count);
+  make_pages(head_);
+  extents_.push_back({begin});
+  return std::make_shared<RingBuffer>(shared_from_this(), begin, start() + begin % bytes(), size);
+}
+
+/// With the mutex held. An old kernel makes them one by one.
+void SharedRing::make_pages(std::uint64_t end) {
+  while (with_pages_ < std::min(end, bytes())) {
+    const std::uint64_t count = std::min(pages_at_once, bytes() - with_pages_);
+    (void)madvise(start() + with_pages_, count, MADV_POPULATE_WRITE);
+    with_pages_ += count;
+  }
+}
+
+void SharedRing::let_go(std::uint64_t begin) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::lower_bound(extents_, begin, {}, &Extent::begin);
+  found->in_use = false;
+  while (!extents_.empty() && !extents_.front().in_use) extents_.pop_front();
+}
+
+bool SharedRing::has(const std::uint8_t* from, std::int64_t size) const {
+  return from >= start() && from + size <= start() + 2 * bytes();
+}
+
+std::uint64_t SharedRing::offset_of(const std::uint8_t* from) const {
+  return static_cast<std::uint64_t>(from - start()) % bytes();
+}
+
+Result<wire::Fd> SharedRing::share() const {
+  wire::Fd copy(fcntl(file_.get(), F_DUPFD_CLOEXEC, 3));
+  if (!copy.is_open()) return no_ring("share");
+  return copy;
+}
+
+void SharedRing::wait_for(std::int64_t place) {
+  std::unique_lock lock(places_mutex_);
+  passed_.wait(lock, [&] { return next_place_ == place; });
+}
+
+void SharedRing::pass(std::int64_t place) {
+  const std::lock_guard lock(places_mutex_);
+  passed_early_.insert(place);
+  while (passed_early_.erase(next_place_) != 0) ++next_place_;
+  passed_.notify_all();
+}
+
+RingPlace::~RingPlace() {
+  if (!has_passed_) ring_->pass(number_);
+}
+
+std::shared_ptr<arrow::Buffer> RingPlace::next(std::int64_t bytes) {
+  if (!has_passed_) {
+    ring_->wait_for(number_);
+    rows_ = ring_->append(announced_);
+    has_passed_ = true;
+    ring_->pass(number_);
+  }
+  if (rows_ == nullptr || given_ + bytes > rows_->size()) return nullptr;
+  auto row = arrow::SliceMutableBuffer(rows_, given_, bytes);
+  given_ += bytes;
+  if (given_ == rows_->size()) rows_ = nullptr;
+  return row;
+}
+
+arrow::Result<std::shared_ptr<arrow::Buffer>> row_buffer(std::int64_t bytes, arrow::MemoryPool* pool) {
+  if (RingPlace* const place = RingPlace::current()) {
+    if (auto buffer = place->next(bytes)) return buffer;
+  }
+  return arrow::AllocateBuffer(bytes, pool);
+}
+
+}  // namespace headway::flow

@@ -1,0 +1,140 @@
+#include "flow/shared_ring.hpp"
+
+#include "flow/slot_batch.hpp"
+
+#include <arrow/api.h>
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+namespace headway::flow {
+namespace {
+
+constexpr std::uint64_t page = 4096;
+constexpr std::int64_t row_bytes = 2 * ring_row_bytes_min;
+
+std::shared_ptr<SharedRing> ring_of(Budget& budget, std::uint64_t bytes) {
+  auto made = SharedRing::make(budget, bytes);
+  BOOST_REQUIRE(made.has_value());
+  return *made;
+}
+
+std::uint64_t place_of(const SharedRing& ring, const arrow::Buffer& buffer) { return ring.offset_of(buffer.data()); }
+
+/// One row whose bytes are `buffer`.
+std::shared_ptr<arrow::RecordBatch> row_of(const std::shared_ptr<arrow::Buffer>& buffer) {
+  const auto values = std::make_shared<arrow::UInt8Array>(buffer->size(), buffer);
+  const auto type = arrow::fixed_size_list(arrow::uint8(), static_cast<std::int32_t>(buffer->size()));
+  const auto column = std::make_shared<arrow::FixedSizeListArray>(type, 1, values);
+  return arrow::RecordBatch::Make(arrow::schema({arrow::field("image", type)}), 1, {column});
+}
+
+SlotBatch planned(const std::vector<std::shared_ptr<arrow::RecordBatch>>& rows, const SharedRing& ring) {
+  return SlotBatch::plan(*rows.front()->schema(), rows, &ring).ValueOrDie();
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(shared_rings)
+
+BOOST_AUTO_TEST_CASE(rows_lie_one_behind_the_other_and_continue_at_the_start) {
+  Budget budget(16 * page);
+  const auto ring = ring_of(budget, 4 * page);
+  auto first = ring->append(2 * page);
+  auto second = ring->append(page + 10);
+  BOOST_TEST(place_of(*ring, *first) == 0u);
+  BOOST_TEST(place_of(*ring, *second) == 2 * page);
+  BOOST_TEST(ring->append(page) == nullptr);  // Full.
+  first = nullptr;
+  const auto third = ring->append(2 * page);
+  BOOST_REQUIRE(third != nullptr);
+  BOOST_TEST(place_of(*ring, *third) == 3 * page + 10);
+  std::fill_n(third->mutable_data(), third->size(), std::uint8_t{7});
+  BOOST_TEST(ring->has(third->data(), third->size()));
+  const auto fourth = ring->append(page - 10);  // Up to where the second one begins.
+  BOOST_REQUIRE(fourth != nullptr);
+  std::fill_n(fourth->mutable_data(), fourth->size(), std::uint8_t{9});
+  BOOST_TEST(std::all_of(third->data(), third->data() + third->size(), [](std::uint8_t each) { return each == 7; }));
+}
+
+BOOST_AUTO_TEST_CASE(the_oldest_row_that_is_used_keeps_the_ring_full) {
+  Budget budget(16 * page);
+  const auto ring = ring_of(budget, 2 * page);
+  const auto oldest = ring->append(page);
+  auto other = ring->append(page);
+  other = nullptr;
+  BOOST_TEST(ring->append(1) == nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(a_ring_is_counted_and_there_is_none_beyond_the_budget) {
+  Budget budget(4 * page);
+  BOOST_TEST(ring_of(budget, 5 * page) == nullptr);
+  auto ring = ring_of(budget, 3 * page);
+  BOOST_TEST(budget.taken() == static_cast<std::int64_t>(3 * page));
+  const auto row = ring->append(page);
+  ring = nullptr;
+  BOOST_TEST(budget.taken() == static_cast<std::int64_t>(3 * page));  // The row is in use.
+}
+
+BOOST_AUTO_TEST_CASE(places_are_filled_in_their_order_by_any_threads) {
+  Budget budget(1 << 20);
+  const auto ring = ring_of(budget, 64 * page);
+  constexpr std::int64_t count = 8;
+  std::vector<std::unique_ptr<RingPlace>> places;
+  for (std::int64_t i = 0; i < count; ++i) places.push_back(std::make_unique<RingPlace>(ring, i));
+  std::vector<std::shared_ptr<arrow::Buffer>> rows(count);
+  std::vector<std::thread> threads;
+  for (std::size_t i = count; i-- > 0;) {
+    threads.emplace_back([&, i] {
+      if (i == 3) {  // Its row could not be read.
+        places[i] = nullptr;
+        return;
+      }
+      places[i]->announce(page);
+      places[i]->announce(page);
+      rows[i] = places[i]->next(page);
+      BOOST_TEST(place_of(*ring, *places[i]->next(page)) == place_of(*ring, *rows[i]) + page);
+      BOOST_TEST(places[i]->next(page) == nullptr);  // No third one was announced.
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i != 3) BOOST_TEST(place_of(*ring, *rows[i]) == 2 * page * (i < 3 ? i : i - 1));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_batch_of_neighbours_is_not_copied) {
+  Budget budget(64 << 20);
+  const auto ring = ring_of(budget, 4 * row_bytes);
+  std::vector<std::shared_ptr<arrow::RecordBatch>> rows;
+  for (int i = 0; i < 3; ++i) rows.push_back(row_of(ring->append(row_bytes)));
+  const SlotBatch batch = planned({rows[1], rows[2]}, *ring);
+  BOOST_TEST(batch.in_ring().bytes == static_cast<std::uint64_t>(2 * row_bytes));
+  BOOST_TEST(batch.size() == page);
+  std::vector<std::byte> slot(3 * page);
+  batch.write(slot, 1);
+  BOOST_TEST(!feed::read_tables(slot).has_value());  // Beyond the slot lies nothing without a ring.
+  const auto view = feed::read_tables(slot, 2 * ring->bytes());
+  BOOST_REQUIRE(view.has_value());
+  BOOST_TEST(view->buffers.back().offset == slot.size() + static_cast<std::uint64_t>(row_bytes));
+  BOOST_TEST(view->buffers.back().size == static_cast<std::uint64_t>(2 * row_bytes));
+}
+
+BOOST_AUTO_TEST_CASE(other_rows_are_copied) {
+  Budget budget(64 << 20);
+  const auto ring = ring_of(budget, 4 * row_bytes);
+  const auto elsewhere = row_of(*arrow::AllocateBuffer(row_bytes));
+  std::vector<std::shared_ptr<arrow::RecordBatch>> rows;
+  for (int i = 0; i < 3; ++i) rows.push_back(row_of(ring->append(row_bytes)));
+  BOOST_TEST(planned({rows[0], rows[2]}, *ring).in_ring().bytes == 0u);
+  BOOST_TEST(planned({rows[1], rows[0]}, *ring).in_ring().bytes == 0u);
+  BOOST_TEST(planned({rows[0], elsewhere}, *ring).in_ring().bytes == 0u);
+  BOOST_TEST(planned({elsewhere}, *ring).in_ring().bytes == 0u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace headway::flow
