@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import importlib
 import io
 import json
 import os
@@ -119,9 +120,7 @@ class Decode:
 
             return np.load(io.BytesIO(value))
         if extension == "mp":
-            import msgpack  # type: ignore[import-untyped]
-
-            return msgpack.unpackb(value, raw=False)
+            return importlib.import_module("msgpack").unpackb(value, raw=False)
         return self._unpickled(extension, value) if extension in _PICKLES else value
 
     def _unpickled(self, extension: str, value: bytes) -> Any:
