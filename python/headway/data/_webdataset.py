@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import importlib
 import io
 import json
 import os
@@ -11,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from headway._values.arguments import check_texts, refuse
+from headway._values.packages import needed
 
 _UNSAFE = "HEADWAY_DATA_WEBDATASET_ALLOW_UNSAFE_DESERIALIZATION"
 _UNSAFE_IN_RAY = "RAY_DATA_WEBDATASET_ALLOW_UNSAFE_DESERIALIZATION"
@@ -120,7 +120,7 @@ class Decode:
 
             return np.load(io.BytesIO(value))
         if extension == "mp":
-            return importlib.import_module("msgpack").unpackb(value, raw=False)
+            return needed("a file .mp of a WebDataset", "msgpack").unpackb(value, raw=False)
         return self._unpickled(extension, value) if extension in _PICKLES else value
 
     def _unpickled(self, extension: str, value: bytes) -> Any:
@@ -222,9 +222,7 @@ def _array(value: Any, _: str) -> bytes:
 
 
 def _message(value: Any, _: str) -> bytes:
-    import msgpack
-
-    return bytes(msgpack.packb(value))
+    return bytes(needed("a file .mp of a WebDataset", "msgpack").packb(value))
 
 
 def _tensor(value: Any, _: str) -> bytes:
