@@ -84,13 +84,17 @@ class Layout:
         places: For each column its first node, and its first buffer.
         value_places: For each column the nodes and the buffer of its view, as a batch's
             ``offsets`` wants them.
+
+    Args:
+        columns: The columns' names, types and shapes, as JSON.
+        schema: As Arrow's IPC serializes it.
     """
 
-    def __init__(self, core: Any):
+    def __init__(self, columns: str, schema: bytes):
         _views_are_kept()
-        self.columns: list[dict[str, Any]] = json.loads(core.layout)["columns"]
+        self.columns: list[dict[str, Any]] = json.loads(columns)["columns"]
         self.names: list[str] = [column["name"] for column in self.columns]
-        self._schema_bytes: bytes = core.schema
+        self._schema_bytes = schema
         self._schema: pa.Schema | None = None
         self._tensors: dict[int, str | None] = {}
         self._lists: dict[int, ListView | None] = {}
@@ -145,8 +149,12 @@ class Layout:
         return _size_of(self.schema.field(index).type)
 
 
+#: Epochs of a data set have one layout, whose schema takes milliseconds in a training.
+_layout = functools.lru_cache(maxsize=64)(Layout)
+
+
 class Layouts:
-    """The layouts of a stream's batches, each parsed once."""
+    """The layouts of a stream's batches."""
 
     def __init__(self) -> None:
         self._known: dict[int, Layout] = {}
@@ -155,7 +163,7 @@ class Layouts:
         """A batch's layout."""
         number = core.layout_id
         if number not in self._known:
-            self._known[number] = Layout(core)
+            self._known[number] = _layout(core.layout, core.schema)
         return self._known[number]
 
 
