@@ -134,20 +134,17 @@ def test_two_ranks_share_large_images(large: tuple[str, list[np.ndarray]]) -> No
             np.testing.assert_array_equal(one, pixel)
 
 
-def test_a_large_image_that_is_broken_is_named(large: tuple[str, list[np.ndarray]]) -> None:
+def test_a_large_image_that_is_broken_is_named(
+    large: tuple[str, list[np.ndarray]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder, pixels = large
     broken = Path(folder) / "17.png"
     broken.write_bytes(broken.read_bytes()[:2000])
     with pytest.raises(ValueError, match=r"17\.png.*ends early"):
         for _ in headway.data.read_images(folder, mode="RGB").iter_batches(batch_size=4):
             pass
-    context = headway.data.DataContext.get_current()
-    before = context.max_errored_blocks
-    context.max_errored_blocks = 1
-    try:
-        images = headway.data.read_images(folder, mode="RGB")
-        found = [image for batch in images.iter_batches(batch_size=4) for image in batch["image"]]
-    finally:
-        context.max_errored_blocks = before
+    monkeypatch.setattr(headway.data.DataContext.get_current(), "max_errored_blocks", 1)
+    images = headway.data.read_images(folder, mode="RGB")
+    found = [image for batch in images.iter_batches(batch_size=4) for image in batch["image"]]
     for one, expected in zip(found, pixels[:17] + pixels[18:], strict=True):
         np.testing.assert_array_equal(one, expected)

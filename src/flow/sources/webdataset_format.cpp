@@ -86,7 +86,7 @@ class SampleReader {
 };
 
 /// What the last part of a suffix says of a file. Decoders of what else Ray decodes are in
-/// python/headway/_worker/functions/webdataset.py.
+/// python/headway/data/_webdataset.py.
 std::shared_ptr<arrow::DataType> type_of_suffix(const std::string& suffix, bool decode) {
   static constexpr std::array<std::string_view, 3> texts = {"txt", "text", "json"};
   static constexpr std::array<std::string_view, 2> numbers = {"cls", "cls2"};
