@@ -23,7 +23,9 @@ FORMAT = {"compression": "none", "use_dictionary": False, "row_group_size": 32_7
 
 
 def budget():
-    """No less than 256 MiB: with less, DuckDB has one thread, and then runs out of memory."""
+    """No less than 256 MiB: with less, DuckDB has one thread, and then runs out of memory. Where ``--size`` is below
+    a quarter, the rows are therefore less than four times as many bytes.
+    """
     return max(256 << 20, round(BUDGET * program.size()))
 
 
@@ -31,7 +33,7 @@ def write_rows():
     import numpy
     import pyarrow as pa
 
-    rows = TIMES * budget() // (8 * (PAYLOAD + 2)) // FILES
+    rows = max(1000, round(TIMES * BUDGET * program.size() / (8 * (PAYLOAD + 2)) / FILES))
 
     def table(number):
         random = numpy.random.default_rng(number)
