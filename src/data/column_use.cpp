@@ -32,6 +32,8 @@ ColumnsUsed below(const Node& node, const ColumnsUsed& above) {
     add(columns_read(filter->where), used);
   } else if (const auto* drop = node.as<DropNode>()) {
     add(std::set(drop->columns.begin(), drop->columns.end()), used);
+  } else if (const auto* cut = node.as<RepartitionNode>(); cut != nullptr && cut->at) {
+    add(std::set({cut->at->column}), used);
   } else if (!node.as<LimitNode>() && !node.as<SampleNode>() && !node.as<ShuffleNode>() &&
              !node.as<RepartitionNode>() && !node.as<UnionNode>() && !node.as<MixNode>()) {
     used.reset();

@@ -129,8 +129,15 @@ Words check(const MixNode& mix, std::size_t) {
 Words check(const ShuffleNode& shuffle, std::size_t) { return at_least("window_bytes", shuffle.window_bytes, 1); }
 
 Words check(const RepartitionNode& repartition, std::size_t) {
-  if (repartition.blocks.has_value() == repartition.rows.has_value()) return "either blocks or rows is given";
-  return first_of({at_least("blocks", repartition.blocks, 1), at_least("rows", repartition.rows, 1)});
+  const auto& [blocks, rows, at] = repartition;
+  if (int{blocks.has_value()} + int{rows.has_value()} + int{at.has_value()} != 1) {
+    return "one of blocks, rows and at is given";
+  }
+  const auto is_number = [](const Json& value) { return value.is_number(); };
+  if (at && !std::ranges::all_of(at->values, is_number)) {
+    return "at.values is " + shown_value(at->values) + "; allowed: numbers";
+  }
+  return first_of({at_least("blocks", blocks, 1), at_least("rows", rows, 1)});
 }
 
 Words check(const WholeNode& whole, std::size_t blobs) {

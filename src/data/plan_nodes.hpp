@@ -155,13 +155,23 @@ struct ShuffleNode {
 };
 BOOST_DESCRIBE_STRUCT(ShuffleNode, (), (kind, seed, reseed, window_bytes))
 
-/// Into so many blocks, or into blocks of so many rows.
+/// Numbers between which rows lie that are sorted by a column: a row is in the part of as many
+/// boundaries as are not above its value.
+struct Boundaries {
+  std::string column;
+  JsonArray values;  ///< From the least to the greatest.
+  bool descending = false;
+};
+BOOST_DESCRIBE_STRUCT(Boundaries, (), (column, values, descending))
+
+/// Into so many blocks, or into blocks of so many rows, or into parts between boundaries.
 struct RepartitionNode {
   static constexpr const char* op = "repartition";
   std::optional<std::int64_t> blocks;
   std::optional<std::int64_t> rows;
+  std::optional<Boundaries> at;
 };
-BOOST_DESCRIBE_STRUCT(RepartitionNode, (), (blocks, rows))
+BOOST_DESCRIBE_STRUCT(RepartitionNode, (), (blocks, rows, at))
 
 /// What needs all rows at once, such as `sort` or `join`; `options` are the operation's.
 struct WholeNode {

@@ -1,6 +1,7 @@
 #include "flow/combined_stages.hpp"
 
 #include "flow/batch_bytes.hpp"
+#include "flow/row_queue.hpp"
 #include "flow/same_columns.hpp"
 
 #include <algorithm>
@@ -89,38 +90,6 @@ class ConcatenatedStage : public Stage {
   std::size_t at_ = 0;
   std::int64_t units_ = 0;
   std::shared_ptr<arrow::Schema> schema_;
-};
-
-/// Rows of one stage, in whatever numbers they are wanted.
-class RowQueue {
- public:
-  explicit RowQueue(std::unique_ptr<Stage> stage) : stage_(std::move(stage)) {}
-
-  /// Waits for rows; false at the end.
-  arrow::Result<bool> has_rows() {
-    while (rows_ == nullptr || rows_->num_rows() == 0) {
-      ARROW_ASSIGN_OR_RAISE(auto chunk, stage_->next());
-      if (!chunk) return false;
-      rows_ = std::move(chunk->rows);
-      credit_ = std::move(chunk->credit);
-    }
-    return true;
-  }
-
-  std::int64_t rows() const { return rows_->num_rows(); }
-  const std::shared_ptr<Credit>& credit() const { return credit_; }
-  Rows take(std::int64_t count) {
-    Rows taken = rows_->Slice(0, count);
-    rows_ = rows_->Slice(count);
-    return taken;
-  }
-  const Stage& stage() const { return *stage_; }
-  void stop() { stage_->stop(); }
-
- private:
-  std::unique_ptr<Stage> stage_;
-  Rows rows_;
-  std::shared_ptr<Credit> credit_;
 };
 
 std::vector<RowQueue> queues_of(Stages inputs) {
@@ -251,41 +220,6 @@ class MixedStage : public Stage {
   std::int64_t units_ = 0;
 };
 
-class CutStage : public Stage {
- public:
-  CutStage(std::unique_ptr<Stage> input, std::int64_t rows, std::int64_t bytes_max)
-      : input_(std::move(input)), rows_(rows), bytes_max_(bytes_max), left_(rows) {}
-
-  arrow::Result<std::optional<Chunk>> next() override {
-    ARROW_ASSIGN_OR_RAISE(const bool has, input_.has_rows());
-    if (!has) return std::nullopt;
-    Chunk chunk;
-    chunk.credit = input_.credit();
-    chunk.rows = input_.take(std::min(left_, input_.rows()));
-    chunk.unit = unit_;
-    left_ -= chunk.rows->num_rows();
-    bytes_ += batch_bytes(*chunk.rows);
-    chunk.ends_unit = left_ == 0 || bytes_ >= bytes_max_;
-    if (chunk.ends_unit) {
-      left_ = rows_;
-      bytes_ = 0;
-      ++unit_;
-    }
-    return chunk;
-  }
-
-  std::shared_ptr<arrow::Schema> schema() const override { return input_.stage().schema(); }
-  void stop() override { input_.stop(); }
-
- private:
-  RowQueue input_;
-  const std::int64_t rows_;
-  const std::int64_t bytes_max_;
-  std::int64_t left_;
-  std::int64_t bytes_ = 0;
-  std::int64_t unit_ = 0;
-};
-
 /// Collects the chunks of a unit, as work for the steps.
 class UnitCollector {
  public:
@@ -345,10 +279,6 @@ std::unique_ptr<Stage> side_by_side(Stages inputs) { return std::make_unique<Zip
 
 std::unique_ptr<Stage> mixed(Stages inputs, const data::MixNode& mix) {
   return std::make_unique<MixedStage>(std::move(inputs), mix);
-}
-
-std::unique_ptr<Stage> cut_anew(std::unique_ptr<Stage> input, std::int64_t rows, std::int64_t bytes_max) {
-  return std::make_unique<CutStage>(std::move(input), rows, bytes_max);
 }
 
 arrow::Result<std::unique_ptr<Stage>> with_steps(Budget& budget, ParallelLimits limits, std::unique_ptr<Stage> input,

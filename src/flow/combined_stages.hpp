@@ -5,7 +5,6 @@
 #include "flow/unit_steps.hpp"
 
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <vector>
 
@@ -27,11 +26,6 @@ std::unique_ptr<Stage> side_by_side(Stages inputs);
 /// Rows of the inputs in turn: of any number of rows each input has given its part by weight, to
 /// one row.
 std::unique_ptr<Stage> mixed(Stages inputs, const data::MixNode& mix);
-
-/// The same rows in units of `rows` rows; only the last may have fewer, and those that have
-/// `bytes_max` bytes before.
-std::unique_ptr<Stage> cut_anew(std::unique_ptr<Stage> input, std::int64_t rows,
-                                std::int64_t bytes_max = std::numeric_limits<std::int64_t>::max());
 
 /// The steps on each unit of a stage, counted by `gauges`. `place` has what all units have in
 /// common.

@@ -3,6 +3,7 @@
 #include "core/text.hpp"
 #include "data/rules.hpp"
 #include "flow/combined_stages.hpp"
+#include "flow/cut_stages.hpp"
 #include "flow/functions/function_step.hpp"
 #include "flow/functions/python_filesystem.hpp"
 #include "flow/functions/python_source.hpp"
@@ -286,7 +287,9 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build_cut(std::size_t index, cons
   Built built;
   ARROW_ASSIGN_OR_RAISE(const std::int64_t rows, rows_of(node(index).inputs[0]));
   ARROW_ASSIGN_OR_RAISE(built.stage, input_stage(node(index).inputs[0]));
-  if (cut.rows) {
+  if (cut.at) {
+    built.stage = cut_at(std::move(built.stage), *cut.at);
+  } else if (cut.rows) {
     built.stage = cut_anew(std::move(built.stage), *cut.rows);
   } else if (cut.blocks && rows >= 0) {
     built.stage = cut_anew(std::move(built.stage), std::max<std::int64_t>((rows + *cut.blocks - 1) / *cut.blocks, 1));

@@ -1,6 +1,7 @@
 /// How a plan's builder shuffles: units and rows within windows, all rows, or rows near each other.
 #include "data/exact_order.hpp"
 #include "flow/combined_stages.hpp"
+#include "flow/cut_stages.hpp"
 #include "flow/functions/whole_stage.hpp"
 #include "flow/local_shuffle.hpp"
 #include "flow/plan_builder.hpp"

@@ -72,6 +72,17 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_with_a_plan_is_said_with_its_node_and_argumen
       "node 3 of the plan (function): blob is 2; allowed: the index of one of the 2 blobs that came with the plan");
   BOOST_TEST(error_after("{\"column\": \"c\"}", "{\"colum\": \"c\"}").find("where.args[0]") != std::string::npos);
   BOOST_TEST(error_after("parquet", "parket").find("allowed: arrow, avro") != std::string::npos);
+  const auto error_of_cut = [](const std::string& args) {
+    return plan_from_text(
+               R"([{"op": "range", "args": {"rows": 1}}, {"op": "repartition", "inputs": [0], "args": )" + args + "}]",
+               0)
+        .error()
+        .message;
+  };
+  BOOST_TEST(error_of_cut(R"({"rows": 1, "at": {"column": "id", "values": [1], "descending": false}})") ==
+             "node 1 of the plan (repartition): one of blocks, rows and at is given");
+  BOOST_TEST(error_of_cut(R"({"at": {"column": "id", "values": [1, "a"], "descending": false}})") ==
+             "node 1 of the plan (repartition): at.values is [1,\"a\"]; allowed: numbers");
   BOOST_TEST(plan_from_text("[]", 0).error().message == "the plan has no node");
   BOOST_TEST((plan_from_text("{", 0).error().kind == ErrorKind::invalid_argument));
 }

@@ -22,6 +22,7 @@ ITERATOR = ROWS.iterator()
 GROUPS = ROWS.groupby("id")
 BOOL = "True or False"
 ABOVE_0 = "integer above 0"
+NAN = float("nan")
 PAIRS = {"feature_columns": "id", "label_columns": "id"}
 
 
@@ -57,6 +58,11 @@ METHODS = [
     (ROWS.random_shuffle, {"seed": "a"}, TypeError, "seed", "'a' (str)", "None or an integer from 0"),
     (ROWS.sort, {"key": []}, ValueError, "key", "[]", "a column's name or a list"),
     (ROWS.sort, {"key": ["a", "b"], "descending": [True]}, ValueError, "descending", "1 values", "each of 2 columns"),
+    (ROWS.sort, {"key": "id", "boundaries": 3}, TypeError, "boundaries", "3 (int)", "None, or numbers from the least"),
+    (ROWS.sort, {"key": "id", "boundaries": ["a"]}, TypeError, "boundaries[0]", "'a' (str)", "a number"),
+    (ROWS.sort, {"key": "id", "boundaries": [5, 1]}, ValueError, "boundaries", "[5, 1]", "from the least to the"),
+    (ROWS.sort, {"key": "id", "boundaries": [NAN]}, ValueError, "boundaries[0]", "nan", "a finite number"),
+    (ROWS.sort, {"key": "id", "boundaries": [2**64]}, ValueError, "boundaries[0]", "18446744073709551616", "64 bits"),
     (ROWS.repartition, {}, ValueError, "num_blocks", "neither", "one of them"),
     (ROWS.repartition, {"num_blocks": 0}, ValueError, "num_blocks", "0", ABOVE_0),
     (ROWS.repartition, {"num_blocks": 0, "keys": "id"}, ValueError, "num_blocks", "0", ABOVE_0),

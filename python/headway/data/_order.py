@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -80,13 +81,28 @@ class Order(DatasetPart):
         """
         return self._then("shuffle", {"kind": "blocks", **_seeding(seed)})
 
-    def sort(self, key: str | Sequence[str], descending: bool | Sequence[bool] = False) -> Self:
+    def sort(
+        self,
+        key: str | Sequence[str],
+        descending: bool | Sequence[bool] = False,
+        boundaries: Sequence[float] | None = None,
+    ) -> Self:
         """Rows in the order of columns; rows with equal values keep their order.
 
         Args:
             key: A column, or several from the most important on.
             descending: Whether the greatest value comes first; one for all columns, or one for
                 each.
+            boundaries: Numbers from the least to the greatest, which cut the rows into pieces by
+                the first column: with ``[10, 20]`` values below 10 are a piece, those from 10 on
+                and below 20, and those from 20 on. Null and NaN are in the last piece. There is no
+                piece without rows. A function of batches gets a piece whole (``batch_size=None``);
+                a loop gets a large one in parts. Default: pieces are as large as is handy.
+
+        Example:
+            >>> rows = headway.data.range(15).sort("id", boundaries=[5, 12])
+            >>> [len(piece["id"]) for piece in rows.iter_batches(batch_size=None)]
+            [5, 7, 3]
         """
         keys = check_texts("key", [key] if isinstance(key, str) else key, "a column's name or a list of names")
         if not keys:
@@ -97,7 +113,11 @@ class Order(DatasetPart):
                 raise ValueError(f"descending has {len(downward)} values; allowed: one for each of {len(keys)} columns")
         else:
             downward = [check_bool("descending", descending)] * len(keys)
-        return self._then("whole", {"operation": "sort", "options": {"keys": keys, "descending": downward}})
+        values = None if boundaries is None else _boundaries(boundaries)
+        made = self._then("whole", {"operation": "sort", "options": {"keys": keys, "descending": downward}})
+        if values is None:
+            return made
+        return made._then("repartition", {"at": {"column": keys[0], "values": values, "descending": downward[0]}})
 
     def repartition(
         self,
@@ -234,6 +254,23 @@ class Order(DatasetPart):
             "right_suffix": "" if right_suffix is None else check_str("right_suffix", right_suffix, "None or text"),
         }
         return self._combined([ds], "whole", {"operation": "join", "options": options})
+
+
+def _boundaries(given: Any) -> list[int | float]:
+    allowed = "numbers from the least to the greatest"
+    if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__"):
+        refuse("boundaries", given, f"None, or {allowed}")
+    values: list[int | float] = []
+    for index, each in enumerate(given):
+        name = f"boundaries[{index}]"
+        number = check_number(name, each, "a number")
+        value = each.__index__() if hasattr(each, "__index__") else number
+        if not math.isfinite(number) or (isinstance(value, int) and not -(2**63) <= value < 2**64):
+            raise ValueError(f"{name} is {each}; allowed: a finite number, and of integers one of 64 bits")
+        values.append(value)
+    if sorted(values) != values:
+        raise ValueError(f"boundaries is {values}; allowed: {allowed}")
+    return values
 
 
 def _check_datasets(argument: str, given: Sequence[Any]) -> None:
