@@ -1144,9 +1144,9 @@ class DataClient:
         From now on function workers of other nodes may come in ({"host", "first", "plan", "blobs"}): the answer as JSON.
         """
 
-    def run(self, json: str, blobs: Sequence[bytes], told: Callable | None = None) -> tuple[str, bytes]:
+    def run(self, json: str, blobs: Sequence[bytes], told: Callable | None = None, names: Callable | None = None) -> tuple[str, bytes]:
         """
-        Runs a plan ({"plan"}) that ends in a write: the answer as JSON, and its raw part.
+        Runs a plan ({"plan"}) that ends in a write: the answer as JSON, and its raw part. `names` gives the names of files: so many, from a number on.
         """
 
     def open(self, json: str, blobs: Sequence[bytes]) -> DataStream:

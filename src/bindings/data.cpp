@@ -53,6 +53,24 @@ feed::Progressing progressing(const Told& told, bool& raised) {
   };
 }
 
+/// Called with the number of a write's file, and of how many files on it gives the names.
+using Names = std::optional<nb::callable>;
+
+/// What it raises ends the wait: `raised`.
+feed::Naming naming(const Names& names, bool& raised) {
+  if (!names) return nullptr;
+  return [&names, &raised](std::uint64_t first, std::uint64_t count) -> Result<std::vector<std::string>> {
+    const nb::gil_scoped_acquire acquired;
+    try {
+      return nb::cast<std::vector<std::string>>((*names)(first, count));
+    } catch (nb::python_error& failure) {
+      failure.restore();
+      raised = true;
+      return Error{ErrorKind::aborted, "interrupted"};
+    }
+  };
+}
+
 /// A failure of the user's function with all that is known of it; another one as its kind says.
 [[noreturn]] void raise_outcome(const Error& error, const std::shared_ptr<const feed::Failure>& failure) {
   if (!failure || error.kind != ErrorKind::user_code) raise(error);
@@ -124,17 +142,26 @@ class PyDataClient {
     return json_text(reply.value);
   }
 
-  template <class Message>
   std::pair<std::string, nb::bytes> ask(const std::string& json, const Blobs& blobs, const Told& told) const {
+    return replied<feed::Ask>(json, blobs, told, {});
+  }
+  std::pair<std::string, nb::bytes> run(const std::string& json, const Blobs& blobs, const Told& told,
+                                        const Names& names) const {
+    return replied<feed::Run>(json, blobs, told, names);
+  }
+
+ private:
+  template <class Message>
+  std::pair<std::string, nb::bytes> replied(const std::string& json, const Blobs& blobs, const Told& told,
+                                            const Names& names) const {
     auto [message, blob] = message_of<Message>(json, blobs);
     const wire::Frame frame = wire::to_frame(message, std::move(blob));
     const feed::Reply reply = interruptibly([&](const feed::Interrupted& interrupted, bool& raised) {
-      return feed::ask(address_, hello_, frame, interrupted, progressing(told, raised));
+      return feed::ask(address_, hello_, frame, interrupted, progressing(told, raised), naming(names, raised));
     });
     return {json_text(reply.value), reply.blob ? nb::bytes(reply.blob->data(), reply.blob->size()) : nb::bytes("")};
   }
 
- private:
   std::string address_;
   feed::Hello hello_;
 };
@@ -326,14 +353,16 @@ void bind_data(nb::module_& module) {
       .def(nb::init<std::string, std::string>(), nb::arg("address"), nb::arg("hello") = "{}",
            "`hello`: JSON with budget, threads, function_host, environment, scratch.")
       .def(
-          "ask", &PyDataClient::ask<feed::Ask>, nb::arg("json"), nb::arg("blobs"), nb::arg("told") = nb::none(),
+          "ask", &PyDataClient::ask, nb::arg("json"), nb::arg("blobs"), nb::arg("told") = nb::none(),
           "Asks about a plan ({\"what\", \"plan\"}): the answer as JSON, and its raw part. `told` is called meanwhile, "
           "with counters as JSON.")
       .def("invite", &PyDataClient::invite, nb::arg("json"),
            "From now on function workers of other nodes may come in ({\"host\", \"first\", \"plan\", \"blobs\"}): the "
            "answer as JSON.")
-      .def("run", &PyDataClient::ask<feed::Run>, nb::arg("json"), nb::arg("blobs"), nb::arg("told") = nb::none(),
-           "Runs a plan ({\"plan\"}) that ends in a write: the answer as JSON, and its raw part.")
+      .def("run", &PyDataClient::run, nb::arg("json"), nb::arg("blobs"), nb::arg("told") = nb::none(),
+           nb::arg("names") = nb::none(),
+           "Runs a plan ({\"plan\"}) that ends in a write: the answer as JSON, and its raw part. `names` gives the "
+           "names of files: so many, from a number on.")
       // Keeps the GIL: PyStream lets it go itself.
       .def(
           "open",

@@ -19,6 +19,17 @@ Result<std::shared_ptr<Connection>> connect_as(const std::string& address, const
   return connection;
 }
 
+/// No names end the write, whose failure is `refused` then.
+Result<void> name_files(Connection& connection, const NamesWanted& wanted, const Naming& naming,
+                        std::optional<Error>& refused) {
+  if (!naming) return Error{ErrorKind::corrupted, "the data process asks for names of files"};
+  Result<std::vector<std::string>> names = naming(wanted.first, wanted.count);
+  Names answer;
+  if (names) answer.names = std::move(*names);
+  if (!names) refused = names.error();
+  return connection.send(wire::to_frame(answer));
+}
+
 /// The addresses from the slot to the ring, wherever the two are mapped, and `buffers` as parts of
 /// them.
 std::span<std::byte> with_ring(std::span<std::byte> slot, const MirroredMemory& ring,
@@ -198,14 +209,17 @@ std::optional<BatchInSlot> Stream::take_batch() {
 }
 
 Outcome<Reply> ask(const std::string& address, const Hello& hello, const wire::Frame& question,
-                   const Interrupted& interrupted, const Progressing& progressing) {
+                   const Interrupted& interrupted, const Progressing& progressing, const Naming& naming) {
   const Result<std::shared_ptr<Connection>> connection = connect_as(address, hello);
   if (!connection) return {connection.error(), nullptr};
   if (const Result<void> sent = (*connection)->send(question); !sent) return {sent.error(), nullptr};
   bool asked = false;
+  std::optional<Error> refused;
   while (true) {
     const auto until = std::chrono::steady_clock::now() + looks_while_asking;
-    const Result<std::optional<wire::Frame>> received = (*connection)->receive_until(interrupted, until);
+    // A write that is refused names ends at once, and has cleaned up then.
+    const Result<std::optional<wire::Frame>> received =
+        (*connection)->receive_until(refused ? nullptr : interrupted, until);
     if (!received) return {received.error(), nullptr};
     if (!*received) {
       if (progressing && !std::exchange(asked, true)) (void)(*connection)->send(wire::to_frame(Look{}));
@@ -220,7 +234,12 @@ Outcome<Reply> ask(const std::string& address, const Hello& hello, const wire::F
       asked = false;
       progressing(progress->counters);
     }
+    if (const auto* const wanted = std::get_if<NamesWanted>(&*message)) {
+      const Result<void> named = name_files(**connection, *wanted, naming, refused);
+      if (!named) return {named.error(), nullptr};
+    }
     if (auto* const failed = std::get_if<Failed>(&*message)) {
+      if (refused) return {*refused, nullptr};
       const Error error = error_of(*failed);
       return {error, std::make_shared<const Failure>(Failure{std::move(*failed), frame->blob})};
     }

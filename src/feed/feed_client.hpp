@@ -148,8 +148,13 @@ struct Reply {
   wire::Blob blob;
 };
 
+/// Names the files of a write: so many, from the file `first` on.
+using Naming = std::function<Result<std::vector<std::string>>(std::uint64_t first, std::uint64_t count)>;
+
 /// Asks one question (an Ask or a Run as a frame) on a connection that ends with the answer.
+/// `naming` is for a write whose client names its files.
 Outcome<Reply> ask(const std::string& address, const Hello& hello, const wire::Frame& question,
-                   const Interrupted& interrupted, const Progressing& progressing = nullptr);
+                   const Interrupted& interrupted, const Progressing& progressing = nullptr,
+                   const Naming& naming = nullptr);
 
 }  // namespace headway::feed

@@ -17,7 +17,7 @@
 /// is the end of its connection.
 namespace headway::feed {
 
-inline constexpr int protocol_version = 3;
+inline constexpr int protocol_version = 4;
 
 /// The first message of every connection. What the first client of a data process gives holds for
 /// all.
@@ -123,7 +123,15 @@ struct Invite {
 };
 BOOST_DESCRIBE_STRUCT(Invite, (), (host, first, plan, blobs))
 
-using ToServer = std::variant<Hello, Open, Ask, Run, Release, Look, Invite>;
+/// To a NamesWanted: a name for each file.
+struct Names {
+  static constexpr std::string_view is = "Names";
+  static constexpr wire::FrameBounds bounds = wire::user_values;
+  std::vector<std::string> names;
+};
+BOOST_DESCRIBE_STRUCT(Names, (), (names))
+
+using ToServer = std::variant<Hello, Open, Ask, Run, Release, Look, Invite, Names>;
 
 /// The stream has begun. Descriptors: the memory that its rings and slots lie in, what is rung when
 /// a batch was dealt for which the client waits, and the ring of large rows where there is one.
@@ -180,6 +188,14 @@ struct Progress {
 };
 BOOST_DESCRIBE_STRUCT(Progress, (), (counters))
 
+/// A write wants names for its files, where the client gives them → Names.
+struct NamesWanted {
+  static constexpr std::string_view is = "NamesWanted";
+  std::uint64_t first = 0;  ///< The number of the first of the files, from 0 on.
+  std::uint64_t count = 0;
+};
+BOOST_DESCRIBE_STRUCT(NamesWanted, (), (first, count))
+
 /// The question or the stream has failed. Raw part: the pickled exception of a user's function.
 struct Failed {
   static constexpr std::string_view is = "Failed";
@@ -191,6 +207,6 @@ struct Failed {
 };
 BOOST_DESCRIBE_STRUCT(Failed, (), (kind, message, traceback, where))
 
-using FromServer = std::variant<Opened, Layout, End, Answer, Progress, Failed>;
+using FromServer = std::variant<Opened, Layout, End, Answer, Progress, NamesWanted, Failed>;
 
 }  // namespace headway::feed

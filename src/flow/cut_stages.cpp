@@ -111,7 +111,7 @@ class BoundariesStage : public Stage {
     const auto rows = std::views::iota(std::int64_t{0}, input_.rows());
     const auto end =
         std::ranges::partition_point(rows, [&](std::int64_t row) { return part_of(numbers[row]) == part; });
-    chunk.rows = input_.take(end - rows.begin());
+    chunk.rows = input_.take(static_cast<std::int64_t>(end - rows.begin()));
     chunk.unit = unit_;
     // Whether the part ends here is seen by the row behind it.
     ARROW_ASSIGN_OR_RAISE(const bool has_more, input_.has_rows());

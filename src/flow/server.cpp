@@ -231,6 +231,11 @@ void Server::ask(const std::shared_ptr<Session>& session, std::string what, std:
 void Server::run(const std::shared_ptr<Session>& session, std::shared_ptr<const PlanInput> input) {
   auto gauges = std::make_shared<FlowGauges>(engine_->budget());
   session->set_gauges(gauges);
+  session->errand()->ask_by([this, seen = std::weak_ptr(session)](std::size_t first, std::size_t count) {
+    asio::post(loop_, [seen, first, count] {
+      if (const auto client = seen.lock()) client->send(wire::to_frame(feed::NamesWanted{first, count}));
+    });
+  });
   answer_later(session, [this, input = std::move(input), gauges, errand = session->errand()] {
     return write_plan(*engine_, *input, *errand, gauges);
   });

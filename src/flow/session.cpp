@@ -112,6 +112,10 @@ Result<void> Session::on_frame(wire::Frame frame) {
     host_.invite(shared_from_this(), std::move(*invite));
     return {};
   }
+  if (auto* names = std::get_if<feed::Names>(&*message)) {
+    if (errand_->answer(std::move(names->names))) return {};
+    return Error{ErrorKind::corrupted, "a client gave names that nobody has asked for"};
+  }
   const auto& run = std::get<feed::Run>(*message);
   Result<PlanInput> input = read_plan(run.plan, run.blob_sizes, run.errored_max, frame.blob.get());
   if (!input) {

@@ -52,8 +52,9 @@ class PlanWrite {
 
  private:
   arrow::Status open(const std::shared_ptr<arrow::Schema>& schema) {
-    ARROW_ASSIGN_OR_RAISE(writer_,
-                          open_writer(node_, has_lists_ ? with_lists(schema) : schema, engine_.budget().pool()));
+    ARROW_ASSIGN_OR_RAISE(
+        writer_, open_writer(node_, has_lists_ ? with_lists(schema) : schema, engine_.budget().pool(),
+                             [this](std::size_t first, std::size_t count) { return errand_.names(first, count); }));
     done_ = writer_ == nullptr;
     return arrow::Status::OK();
   }

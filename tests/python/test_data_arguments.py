@@ -127,6 +127,7 @@ METHODS = [
     (ROWS.take_batch, {"batch_size": 0}, ValueError, "batch_size", "0", ABOVE_0),
     (ROWS.write_parquet, {"path": "x", "mode": "add"}, ValueError, "mode", "'add'", '"append", "create"'),
     (ROWS.write_csv, {"path": "x", "max_rows_per_file": 0}, ValueError, "max_rows_per_file", "0", ABOVE_0),
+    (ROWS.write_csv, {"path": "x", "filename_provider": "a"}, TypeError, "filename_provider", "'a' (str)", "None or a"),
     (ROWS.write_images, {"path": "x", "column": 3}, TypeError, "column", "3 (int)", "a column's name"),
     (
         ROWS.write_images, {"path": "x", "column": "id", "file_format": "docx"},

@@ -228,7 +228,12 @@ def test_other_options_of_writes(tmp_path):
         ("write_json", {"orient": "split"}, ValueError, "orient is 'split'; allowed: \"records\""),
         ("write_json", {"pandas_json_args_fn": lambda: {"a": 1}}, ValueError, "gives 'a'; allowed: orient, lines"),
         ("write_parquet", {"arrow_parquet_args_fn": lambda: {"a": 1}}, ValueError, "gives 'a'; allowed: compression"),
-        ("write_parquet", {"filename_provider": 3}, ValueError, "filename_provider is 3; allowed: None"),
+        (
+            "write_parquet",
+            {"filename_provider": 3},
+            TypeError,
+            "filename_provider is 3 (int); allowed: None or a headway",
+        ),
         ("write_orc", {"try_create_dir": 1}, TypeError, "try_create_dir is 1 (int); allowed: True or False"),
         ("write_numpy", {"num_rows_per_file": 0}, ValueError, "num_rows_per_file is 0; allowed: None or"),
         ("write_webdataset", {"encoder": 3}, TypeError, "encoder is 3 (int); allowed: True, False, None, a"),

@@ -109,7 +109,8 @@ _OF_RAY: dict[str, Place] = {
     "headway.data.context": Place("Settings of data sets", {"headway.data": "DataContext"}),
     "headway.data.dataset": Place("Data sets", {"headway.data": "Dataset MaterializedDataset Schema"}),
     "headway.data.datasource": Place(
-        "How files are found and written", {"headway.data": "FileShuffleConfig Partitioning SaveMode"}
+        "How files are found and written",
+        {"headway.data": "FileShuffleConfig Partitioning SaveMode", "headway.data._filenames": "FilenameProvider"},
     ),
     "headway.data.datasource.partitioning": Place("Folders as columns", {"headway.data": "Partitioning"}),
     "headway.data.grouped_data": Place("Groups of rows", {"headway.data": "GroupedData"}),

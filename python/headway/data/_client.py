@@ -58,18 +58,19 @@ def count(plan: Plan, context: DataContext) -> int:
     return int(answer["rows"])
 
 
-def run(plan: Plan, context: DataContext, rows: Plan) -> Any:
+def run(plan: Plan, context: DataContext, rows: Plan, names: Callable[[int, int], list[str]] | None = None) -> Any:
     """Runs a plan that ends in a write.
 
     Args:
         plan: The plan.
         context: The settings.
         rows: The plan of the rows that it writes.
+        names: Gives the names of so many files, from a number on, where the write asks for them.
     """
     _check_there(plan)
     with _talking(), Progress(context) as progress:
         request = _request(plan, context)
-        answer = json.loads(_client(context).run(request, list(plan.blobs), progress.told)[0])
+        answer = json.loads(_client(context).run(request, list(plan.blobs), progress.told, names)[0])
     keep_stats(rows, answer["stats"])
     _warn_of_errored(answer, context)
     return answer

@@ -102,7 +102,4 @@ _CHECKS: dict[str, Callable[[str, Any], None]] = {
         "functions have the driver's packages and environment; RunConfig(worker_runtime_env=...) sets those of ranks"
     ),
     "label_selector": _refused("ExecutionOptions(label_selector=...) names nodes for functions"),
-    "filename_provider": _refused(
-        "files are named by the write and their number, so that a folder is never half written"
-    ),
 }

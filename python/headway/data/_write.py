@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, cast
 from headway._values.arguments import check_bool, check_int, check_str, refuse
 from headway.data import _client, _locations, _webdataset, _write_options
 from headway.data._base import DatasetPart
+from headway.data._filenames import NUMBER, FilenameProvider, NamedFile, file_names
 from headway.data._images import EncodedImage
 from headway.data._scheduling import takes_scheduling
+from headway.data.expressions import monotonically_increasing_id
 
 if TYPE_CHECKING:
     import pyarrow.csv
@@ -46,13 +48,15 @@ class Place:
     """Where a write goes, as a user has said it.
 
     Attributes:
-        path, filesystem, mode, try_create_dir: As for :meth:`Dataset.write_parquet`.
+        path, filesystem, mode, try_create_dir, filename_provider: As for
+        :meth:`Dataset.write_parquet`.
     """
 
     path: Any
     filesystem: Any
     mode: Any
     try_create_dir: Any = True
+    filename_provider: Any = None
 
     def location(self) -> str:
         """For the plan.
@@ -81,6 +85,7 @@ class Write(DatasetPart):
         num_rows_per_file: int | None = None,
         try_create_dir: bool = True,
         mode: SaveMode | str = SaveMode.APPEND,
+        filename_provider: FilenameProvider | None = None,
         compression: str | None = None,
         arrow_parquet_args_fn: Callable[[], Mapping[str, Any]] | None = None,
     ) -> None:
@@ -95,6 +100,8 @@ class Write(DatasetPart):
             num_rows_per_file: The older name of ``min_rows_per_file``.
             try_create_dir: Whether the folder may be missing, and is made then.
             mode: What to do where there are files already.
+            filename_provider: A :class:`headway.data.datasource.FilenameProvider`: names the files,
+                whose number is its ``task_index``. Default: names are new ones for each write.
             compression: Such as ``"zstd"``; default: ``"snappy"``.
             arrow_parquet_args_fn: Another way to say it: returns a dict with ``"compression"``.
         """
@@ -102,7 +109,7 @@ class Write(DatasetPart):
         more = _write_options.of_function("arrow_parquet_args_fn", arrow_parquet_args_fn, ("compression",))
         options = {"partition_cols": columns, "compression": compression, **more}
         rows = (min_rows_per_file, max_rows_per_file, num_rows_per_file)
-        self._write("parquet", Place(path, filesystem, mode, try_create_dir), rows, options)
+        self._write("parquet", Place(path, filesystem, mode, try_create_dir, filename_provider), rows, options)
 
     @takes_scheduling
     def write_csv(
@@ -115,6 +122,7 @@ class Write(DatasetPart):
         num_rows_per_file: int | None = None,
         try_create_dir: bool = True,
         mode: SaveMode | str = SaveMode.APPEND,
+        filename_provider: FilenameProvider | None = None,
         write_options: pyarrow.csv.WriteOptions | None = None,
         arrow_csv_args_fn: Callable[[], Mapping[str, Any]] | None = None,
     ) -> None:
@@ -122,14 +130,16 @@ class Write(DatasetPart):
 
         Args:
             path, filesystem, min_rows_per_file, max_rows_per_file, num_rows_per_file,
-            try_create_dir, mode: As for :meth:`write_parquet`.
+            try_create_dir, mode, filename_provider: As for :meth:`write_parquet`.
             write_options: ``pyarrow.csv.WriteOptions``: header, delimiter, quotes.
             arrow_csv_args_fn: Another way to say it: returns a dict with ``"write_options"``.
         """
         more = _write_options.of_function("arrow_csv_args_fn", arrow_csv_args_fn, ("write_options",))
         given = more.get("write_options", write_options)
         rows = (min_rows_per_file, max_rows_per_file, num_rows_per_file)
-        self._write("csv", Place(path, filesystem, mode, try_create_dir), rows, _write_options.of_csv(given))
+        self._write(
+            "csv", Place(path, filesystem, mode, try_create_dir, filename_provider), rows, _write_options.of_csv(given)
+        )
 
     @takes_scheduling
     def write_json(
@@ -142,6 +152,7 @@ class Write(DatasetPart):
         num_rows_per_file: int | None = None,
         try_create_dir: bool = True,
         mode: SaveMode | str = SaveMode.APPEND,
+        filename_provider: FilenameProvider | None = None,
         pandas_json_args_fn: Callable[[], Mapping[str, Any]] | None = None,
         orient: str = "records",
         lines: bool = True,
@@ -150,7 +161,7 @@ class Write(DatasetPart):
 
         Args:
             path, filesystem, min_rows_per_file, max_rows_per_file, num_rows_per_file,
-            try_create_dir, mode: As for :meth:`write_parquet`.
+            try_create_dir, mode, filename_provider: As for :meth:`write_parquet`.
             pandas_json_args_fn: Another way to say ``orient`` and ``lines``.
             orient: Only ``"records"``: a row is an object.
             lines: Only True: an object a line.
@@ -158,7 +169,7 @@ class Write(DatasetPart):
         more = _write_options.of_function("pandas_json_args_fn", pandas_json_args_fn, ("orient", "lines"))
         _write_options.check_json(more.get("orient", orient), more.get("lines", lines))
         rows = (min_rows_per_file, max_rows_per_file, num_rows_per_file)
-        self._write("json", Place(path, filesystem, mode, try_create_dir), rows, {})
+        self._write("json", Place(path, filesystem, mode, try_create_dir, filename_provider), rows, {})
 
     @takes_scheduling
     def write_orc(
@@ -171,15 +182,16 @@ class Write(DatasetPart):
         num_rows_per_file: int | None = None,
         try_create_dir: bool = True,
         mode: SaveMode | str = SaveMode.APPEND,
+        filename_provider: FilenameProvider | None = None,
     ) -> None:
         """Writes ORC files to a folder.
 
         Args:
             path, filesystem, min_rows_per_file, max_rows_per_file, num_rows_per_file,
-            try_create_dir, mode: As for :meth:`write_parquet`.
+            try_create_dir, mode, filename_provider: As for :meth:`write_parquet`.
         """
         rows = (min_rows_per_file, max_rows_per_file, num_rows_per_file)
-        self._write("orc", Place(path, filesystem, mode, try_create_dir), rows, {})
+        self._write("orc", Place(path, filesystem, mode, try_create_dir, filename_provider), rows, {})
 
     @takes_scheduling
     def write_numpy(
@@ -193,17 +205,18 @@ class Write(DatasetPart):
         num_rows_per_file: int | None = None,
         try_create_dir: bool = True,
         mode: SaveMode | str = SaveMode.APPEND,
+        filename_provider: FilenameProvider | None = None,
     ) -> None:
         """Writes a column as ``.npy`` files to a folder.
 
         Args:
             path, filesystem, min_rows_per_file, max_rows_per_file, num_rows_per_file,
-            try_create_dir, mode: As for :meth:`write_parquet`.
+            try_create_dir, mode, filename_provider: As for :meth:`write_parquet`.
             column: The column.
         """
         options = {"column": check_str("column", column, "a column's name")}
         rows = (min_rows_per_file, max_rows_per_file, num_rows_per_file)
-        self._write("numpy", Place(path, filesystem, mode, try_create_dir), rows, options)
+        self._write("numpy", Place(path, filesystem, mode, try_create_dir, filename_provider), rows, options)
 
     @takes_scheduling
     def write_tfrecords(
@@ -216,15 +229,16 @@ class Write(DatasetPart):
         num_rows_per_file: int | None = None,
         try_create_dir: bool = True,
         mode: SaveMode | str = SaveMode.APPEND,
+        filename_provider: FilenameProvider | None = None,
     ) -> None:
         """Writes TFRecord files of examples to a folder.
 
         Args:
             path, filesystem, min_rows_per_file, max_rows_per_file, num_rows_per_file,
-            try_create_dir, mode: As for :meth:`write_parquet`.
+            try_create_dir, mode, filename_provider: As for :meth:`write_parquet`.
         """
         rows = (min_rows_per_file, max_rows_per_file, num_rows_per_file)
-        self._write("tfrecord", Place(path, filesystem, mode, try_create_dir), rows, {})
+        self._write("tfrecord", Place(path, filesystem, mode, try_create_dir, filename_provider), rows, {})
 
     @takes_scheduling
     def write_webdataset(
@@ -237,6 +251,7 @@ class Write(DatasetPart):
         num_rows_per_file: int | None = None,
         try_create_dir: bool = True,
         mode: SaveMode | str = SaveMode.APPEND,
+        filename_provider: FilenameProvider | None = None,
         encoder: Any = True,
     ) -> None:
         """Writes tar files in the form of WebDataset to a folder: a file for each row's column, but
@@ -244,7 +259,7 @@ class Write(DatasetPart):
 
         Args:
             path, filesystem, min_rows_per_file, max_rows_per_file, num_rows_per_file,
-            try_create_dir, mode: As for :meth:`write_parquet`.
+            try_create_dir, mode, filename_provider: As for :meth:`write_parquet`.
             encoder: True: function workers encode values by the last part of their column's name,
                 the counterpart of :func:`read_webdataset`'s decoder; bytes are written as they are.
                 None or False: text and bytes are written as they are, other values as JSON. A
@@ -253,7 +268,7 @@ class Write(DatasetPart):
         encoders = _webdataset.steps("encoder", encoder, formats=())
         rows = (min_rows_per_file, max_rows_per_file, num_rows_per_file)
         made = cast("Any", self).map(_webdataset.Encode(encoders)) if encoders else self
-        made._write("webdataset", Place(path, filesystem, mode, try_create_dir), rows, {})
+        made._write("webdataset", Place(path, filesystem, mode, try_create_dir, filename_provider), rows, {})
 
     @takes_scheduling
     def write_images(
@@ -265,11 +280,14 @@ class Write(DatasetPart):
         filesystem: pyarrow.fs.FileSystem | None = None,
         try_create_dir: bool = True,
         mode: SaveMode | str = SaveMode.APPEND,
+        filename_provider: FilenameProvider | None = None,
     ) -> None:
         """Writes each row's image as a file to a folder. Function workers encode, with Pillow.
 
         Args:
             path, filesystem, try_create_dir, mode: As for :meth:`write_parquet`.
+            filename_provider: A :class:`headway.data.datasource.FilenameProvider`: names a file by
+                the row's number, or by its values.
             column: The column of arrays: height, width and colours, or height and width.
             file_format: One that Pillow writes, such as ``"png"`` or ``"jpeg"``.
 
@@ -277,11 +295,30 @@ class Write(DatasetPart):
             ModuleNotFoundError: Pillow is not installed.
         """
         encode = EncodedImage(check_str("column", column, "a column's name"), file_format)
-        images = cast("Any", self).select_columns([column]).map(encode)
         options = {"column": "bytes", "extension": encode.extension}
-        images._write("bytes", Place(path, filesystem, mode, try_create_dir), (None, 1, None), options)
+        place = Place(path, filesystem, mode, try_create_dir)
+        names = file_names(filename_provider)
+        rows = cast("Any", self)
+        if names is None or not names.are_of_rows:
+            images = rows.select_columns([column]).map(encode)
+            naming = None if names is None else names.of_rows_files
+            images._write_files("bytes", place, (None, 1, None), options, naming)
+        else:
+            images = rows.with_column(NUMBER, monotonically_increasing_id()).map(NamedFile(encode, names))
+            images._write_files("bytes", place, (None, 1, None), {**options, "name_column": "name"})
 
     def _write(self, kind: str, place: Place, rows: tuple[Any, Any, Any], options: dict[str, Any]) -> None:
+        names = file_names(place.filename_provider)
+        self._write_files(kind, place, rows, options, None if names is None else names.of_files)
+
+    def _write_files(
+        self,
+        kind: str,
+        place: Place,
+        rows: tuple[Any, Any, Any],
+        options: dict[str, Any],
+        names: Callable[[int, int], list[str]] | None = None,
+    ) -> None:
         least, most, number = rows
         named = {"min_rows_per_file": least, "max_rows_per_file": most, "num_rows_per_file": number}
         for name, each in named.items():
@@ -292,14 +329,19 @@ class Write(DatasetPart):
         least = number if least is None else least
         if least is not None and most is not None and least > most:
             raise ValueError(f"min_rows_per_file is {least}; allowed: at most max_rows_per_file, which is {most}")
-        given = {**options, "min_rows_per_file": least, "max_rows_per_file": most}
+        given = {
+            **options,
+            "min_rows_per_file": least,
+            "max_rows_per_file": most,
+            "asks_names": None if names is None else True,
+        }
         arguments = {
             "format": kind,
             "path": place.location(),
             "mode": save_mode(place.mode),
             "options": {name: value for name, value in given.items() if value is not None},
         }
-        _client.run(self._plan.then("write", arguments), self.context, self._plan)
+        _client.run(self._plan.then("write", arguments), self.context, self._plan, names)
 
 
 def save_mode(given: Any) -> str:

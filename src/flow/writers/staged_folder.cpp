@@ -97,6 +97,11 @@ arrow::Status already_exists(const std::string& location) {
   return arrow::Status::AlreadyExists("cannot write to ", shown_location(location), ": there are files");
 }
 
+arrow::Status name_is_taken(const std::string& location) {
+  return arrow::Status::AlreadyExists("there is a file ", shown_location(location),
+                                      " already; a write that adds to a folder needs new names");
+}
+
 class LocalFolder : public StagedFolder {
  public:
   LocalFolder(std::string id, const fs::path& staging, fs::path place, bool replaces, bool made_place)
@@ -126,6 +131,12 @@ class LocalFolder : public StagedFolder {
     const bool makes_place = !replaces && !fs::exists(place, failure);
     ARROW_RETURN_NOT_OK(make_folder(staging));
     return std::make_unique<LocalFolder>(std::move(id), staging, place, replaces, makes_place);
+  }
+
+  arrow::Status check_free(const std::string& name) const override {
+    std::error_code failure;
+    const fs::path file = place_ / name;
+    return !replaces_ && fs::exists(file, failure) ? name_is_taken(file.string()) : arrow::Status::OK();
   }
 
   arrow::Result<std::vector<std::string>> commit() override {
@@ -171,18 +182,24 @@ class LocalFolder : public StagedFolder {
 class RemoteFolder : public StagedFolder {
  public:
   RemoteFolder(std::string id, const fs::path& staging, std::string location, storage::Remote remote,
-               std::vector<std::string> old)
+               const std::vector<std::string>& old, bool replaces)
       : StagedFolder(std::move(id), staging.string()),
         location_(std::move(location)),
         remote_(std::move(remote)),
-        old_(std::move(old)) {}
+        old_(old.begin(), old.end()),
+        replaces_(replaces) {}
 
   static arrow::Result<std::unique_ptr<StagedFolder>> open(const std::string& location, const storage::Remote& remote,
-                                                           std::vector<std::string> old) {
+                                                           const std::vector<std::string>& old, bool replaces) {
     std::string id = random_id();
     const fs::path staging = fs::temp_directory_path() / ("headway-write-" + id);
     ARROW_RETURN_NOT_OK(make_folder(staging));
-    return std::make_unique<RemoteFolder>(std::move(id), staging, location, remote, std::move(old));
+    return std::make_unique<RemoteFolder>(std::move(id), staging, location, remote, old, replaces);
+  }
+
+  arrow::Status check_free(const std::string& name) const override {
+    return !replaces_ && old_.contains(remote_.path + "/" + name) ? name_is_taken(join_location(location_, name))
+                                                                  : arrow::Status::OK();
   }
 
   arrow::Result<std::vector<std::string>> commit() override {
@@ -197,7 +214,9 @@ class RemoteFolder : public StagedFolder {
       const auto sent = remote_.store.put((fs::path(staging()) / name).string(), path, sending_bytes_max);
       if (!sent) return failure(sent.error());
       files.push_back(join_location(location_, name));
+      old_.erase(path);
     }
+    if (!replaces_) return files;
     for (const std::string& path : old_) {
       if (const auto removed = remote_.store.remove_file(path); !removed) return failure(removed.error());
     }
@@ -209,7 +228,8 @@ class RemoteFolder : public StagedFolder {
 
   std::string location_;
   storage::Remote remote_;
-  std::vector<std::string> old_;
+  std::set<std::string> old_;  ///< What is there and was not replaced by a file of the same name.
+  bool replaces_;
 };
 
 arrow::Result<std::vector<std::string>> remote_files(const storage::Remote& remote) {
@@ -249,8 +269,7 @@ arrow::Result<std::unique_ptr<StagedFolder>> StagedFolder::open(const std::strin
     occupied = !old.empty();
     if (occupied && refuses) return already_exists(location);
     if (occupied && mode == data::WriteMode::ignore) return nullptr;
-    if (mode != data::WriteMode::overwrite) old.clear();
-    return RemoteFolder::open(location, *remote, std::move(old));
+    return RemoteFolder::open(location, *remote, old, mode == data::WriteMode::overwrite);
   }
   const Result<std::string> path = local_path(location);
   if (!path) return arrow::Status::Invalid(path.error().message);

@@ -26,10 +26,14 @@ class StagedFolder {
   /// Where to make a file of this name, which may have folders in it; they are made.
   arrow::Result<std::string> add(const std::string& name);
 
+  /// Errors: AlreadyExists where a file of this name is in the place, and would stay there.
+  virtual arrow::Status check_free(const std::string& name) const = 0;
+
   /// Where to make a file that stays behind.
   arrow::Result<std::string> trial() const;
 
-  /// Puts the files that were added into their place; their locations, in the order of `add`.
+  /// Puts the files that were added into their place; their locations, in the order of `add`. A
+  /// file of the same name is replaced.
   virtual arrow::Result<std::vector<std::string>> commit() = 0;
 
   /// Different for each write: names begin with it, so that writes add to a folder.

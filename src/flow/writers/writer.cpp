@@ -13,10 +13,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 
 namespace headway::flow {
@@ -64,10 +64,11 @@ arrow::Status named(const arrow::Status& status, const OpenFile& file) {
 
 class FolderWriter : public Writer {
  public:
-  FolderWriter(std::string path, std::unique_ptr<StagedFolder> folder, std::unique_ptr<FileWriting> writing,
-               PartitionedRows partitions, FileRows file_rows)
+  FolderWriter(std::string path, std::unique_ptr<StagedFolder> folder, std::unique_ptr<FileNames> names,
+               std::unique_ptr<FileWriting> writing, PartitionedRows partitions, FileRows file_rows)
       : path_(std::move(path)),
         folder_(std::move(folder)),
+        names_(std::move(names)),
         writing_(std::move(writing)),
         partitions_(std::move(partitions)),
         file_rows_(file_rows) {}
@@ -80,8 +81,9 @@ class FolderWriter : public Writer {
 
   arrow::Result<std::vector<std::string>> finish() override {
     // No rows: a reader is to find the columns.
-    if (next_file_ == 0 && writing_->shows_columns()) {
-      ARROW_RETURN_NOT_OK(begin("", partitions_.schema(), files_[""]));
+    if (uses_ == 0 && writing_->shows_columns()) {
+      ARROW_ASSIGN_OR_RAISE(const auto none, arrow::RecordBatch::MakeEmpty(partitions_.schema()));
+      ARROW_RETURN_NOT_OK(begin("", *none, files_[""]));
     }
     for (auto& [folder, file] : files_) {
       if (file.encoder != nullptr) ARROW_RETURN_NOT_OK(named(file.encoder->finish(), file));
@@ -96,7 +98,7 @@ class FolderWriter : public Writer {
     file.used = ++uses_;
     std::int64_t at = 0;
     while (at < rows.num_rows()) {
-      if (file.encoder == nullptr) ARROW_RETURN_NOT_OK(begin(folder, rows.schema(), file));
+      if (file.encoder == nullptr) ARROW_RETURN_NOT_OK(begin(folder, *rows.Slice(at), file));
       const std::int64_t count = std::min(rows.num_rows() - at, file_rows_.most - file.rows);
       const auto part = rows.Slice(at, count);
       ARROW_RETURN_NOT_OK(named(file.encoder->write(*part), file));
@@ -115,14 +117,22 @@ class FolderWriter : public Writer {
     return file_rows_.least > 0 && file.rows >= file_rows_.least && file.bytes >= file_bytes_default;
   }
 
-  arrow::Status begin(const std::string& folder, const std::shared_ptr<arrow::Schema>& schema, OpenFile& file) {
+  /// A file whose first rows are these.
+  arrow::Status begin(const std::string& folder, const arrow::RecordBatch& rows, OpenFile& file) {
     ARROW_RETURN_NOT_OK(make_room());
-    std::array<char, 16> number{};
-    std::snprintf(number.data(), number.size(), "_%06zu", next_file_++);
-    const std::string name = folder + folder_->id() + number.data() + writing_->extension();
-    ARROW_ASSIGN_OR_RAISE(const std::string path, folder_->add(name));
+    ARROW_ASSIGN_OR_RAISE(std::string name, names_->next(rows));
+    name = folder + name;
     file.path = path_ + '/' + name;
-    ARROW_ASSIGN_OR_RAISE(file.encoder, writing_->begin(path, schema));
+    if (names_->are_users()) {
+      if (!names_seen_.insert(name).second) {
+        return arrow::Status::Invalid("two files would be ", file.path, "; each file of a write needs its own name");
+      }
+      ARROW_RETURN_NOT_OK(folder_->check_free(name));
+    }
+    ARROW_ASSIGN_OR_RAISE(const std::string path, folder_->add(name));
+    auto begun = writing_->begin(path, rows.schema());
+    if (!begun.ok()) return named(begun.status(), file);
+    file.encoder = std::move(*begun);
     return arrow::Status::OK();
   }
 
@@ -146,11 +156,12 @@ class FolderWriter : public Writer {
 
   std::string path_;
   std::unique_ptr<StagedFolder> folder_;
+  std::unique_ptr<FileNames> names_;
   std::unique_ptr<FileWriting> writing_;
   PartitionedRows partitions_;
   FileRows file_rows_;
+  std::set<std::string> names_seen_;  ///< Where they are the user's.
   std::map<std::string, OpenFile> files_;
-  std::size_t next_file_ = 0;
   std::uint64_t uses_ = 0;
 };
 
@@ -178,7 +189,7 @@ arrow::Status try_schema(const FileWriting& writing, const std::shared_ptr<arrow
 
 arrow::Result<std::unique_ptr<Writer>> open_writer(const data::WriteNode& node,
                                                    const std::shared_ptr<arrow::Schema>& schema,
-                                                   arrow::MemoryPool* pool) {
+                                                   arrow::MemoryPool* pool, const AskForNames& ask) {
   const auto* known =
       std::find_if(writings.begin(), writings.end(), [&](const KnownWriting& one) { return one.name == node.format; });
   if (known == writings.end()) return arrow::Status::NotImplemented("nothing writes the format ", node.format);
@@ -191,8 +202,9 @@ arrow::Result<std::unique_ptr<Writer>> open_writer(const data::WriteNode& node,
   ARROW_ASSIGN_OR_RAISE(auto folder, StagedFolder::open(node.path, node.mode));
   if (folder == nullptr) return nullptr;
   ARROW_RETURN_NOT_OK(try_schema(*writing, partitions.schema(), *folder));
-  return std::make_unique<FolderWriter>(node.path, std::move(folder), std::move(writing), std::move(partitions),
-                                        file_rows);
+  ARROW_ASSIGN_OR_RAISE(auto names, file_names(node, ask, folder->id(), writing->extension()));
+  return std::make_unique<FolderWriter>(node.path, std::move(folder), std::move(names), std::move(writing),
+                                        std::move(partitions), file_rows);
 }
 
 }  // namespace headway::flow

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "data/plan_nodes.hpp"
+#include "flow/writers/file_names.hpp"
 
 #include <arrow/result.h>
 #include <arrow/type_fwd.h>
@@ -30,7 +31,7 @@ class Writer {
 /// A writer of rows of `schema` for a write node, of one of the formats `write_formats`. Null when
 /// the mode is `ignore` and there are files already. Of `node.options` it takes
 ///   - for all: `min_rows_per_file` and `max_rows_per_file`. Without them a file ends when its rows
-///     have 128 MiB in memory;
+///     have 128 MiB in memory; the options of `file_names`, which asks `ask`;
 ///   - parquet: `partition_cols` (their values become folders such as `year=2026`; the columns are
 ///     not in the files) and `compression` ("snappy", "zstd", "gzip", "brotli", "lz4", "none");
 ///   - numpy: `column` ("data");
@@ -41,6 +42,6 @@ class Writer {
 /// or the place. A column whose type the format cannot hold is an error before a row is written.
 arrow::Result<std::unique_ptr<Writer>> open_writer(const data::WriteNode& node,
                                                    const std::shared_ptr<arrow::Schema>& schema,
-                                                   arrow::MemoryPool* pool);
+                                                   arrow::MemoryPool* pool, const AskForNames& ask = nullptr);
 
 }  // namespace headway::flow
