@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from headway._worker.functions import whole_queries
 from headway._worker.functions.frames import Frame, Link
 from watched_memory import most_bytes, watched
 
@@ -327,3 +328,12 @@ def test_the_processes_of_a_large_sort_by_two_keys_stay_within_the_budget(script
     code, text = script.run(watched(LARGE_SORT.replace('"rows"', repr(str(folder)))))
     assert (code, "rows: 8388608" in text) == (0, True), text
     assert most_bytes(text) <= (256 + 64) << 20
+
+
+def test_row_numbers_are_in_order_beyond_32_bits_and_end_at_40() -> None:
+    columns = whole_queries.row_columns("sort", {}, 2**32 - 2, 4)
+    numbers = list(zip(*(column.tolist() for column in columns.values()), strict=True))
+    assert numbers == [(0, 2**32 - 2), (0, 2**32 - 1), (1, 0), (1, 1)]
+    assert whole_queries.row_columns("sort", {}, 2**40 - 1, 1)[whole_queries.ROW_HIGH].tolist() == [255]
+    with pytest.raises(OverflowError, match=r"more than 1099511627776 rows"):
+        whole_queries.row_columns("sort", {}, 2**40 - 1, 2)

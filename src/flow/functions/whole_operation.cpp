@@ -25,8 +25,8 @@ namespace headway::flow {
 namespace {
 
 constexpr std::int64_t piece_bytes_min = 1 << 20;
-/// Several pieces are on their way at a time.
-constexpr std::int64_t piece_bytes_max = 4 << 20;
+/// About what a piece has. Several are on their way at a time.
+constexpr std::int64_t usual_piece_bytes = 4 << 20;
 
 /// An input, and the memories in which its pieces go to the worker.
 class WholeInput {
@@ -69,13 +69,14 @@ class WholeInput {
     return frame;
   }
 
-  /// Those of a batch, in as many parts as keep to `piece_bytes_max`; null: there are no more.
+  /// Those of a batch, in as many parts as have about `usual_piece_bytes`; null: there are no more.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> next_rows() {
     while (!rest_ || rest_->num_rows() == 0) {
       ARROW_RETURN_NOT_OK(rows_->ReadNext(&rest_));
       if (!rest_) return nullptr;
-      const std::int64_t parts = (batch_bytes(*rest_) + piece_bytes_max - 1) / piece_bytes_max;
-      piece_rows_ = (rest_->num_rows() + parts - 1) / std::max<std::int64_t>(1, parts);
+      const std::int64_t parts =
+          std::max<std::int64_t>(1, (batch_bytes(*rest_) + usual_piece_bytes / 2) / usual_piece_bytes);
+      piece_rows_ = (rest_->num_rows() + parts - 1) / parts;
     }
     auto first = rest_->Slice(0, piece_rows_);
     rest_ = rest_->Slice(std::min(piece_rows_, rest_->num_rows()));

@@ -164,7 +164,7 @@ class Whole:
     def _announce(self, connection: Any, sql: str, carried: list[dict[str, Carried]], come_from: Any) -> None:
         """The result's schema: that of the same query without rows."""
         for side, schema in enumerate(self._schemas):
-            connection.register(f"input_{side}", _seen(schema, carried[side]))
+            connection.register(f"input_{side}", self._seen(schema, carried[side]))
         empty = connection.sql(sql).to_arrow_table().combine_chunks()
         for side in range(len(self._schemas)):
             connection.unregister(f"input_{side}")
@@ -183,7 +183,7 @@ class Whole:
         import pyarrow as pa
 
         schema = self._schemas[side]
-        return pa.RecordBatchReader.from_batches(_seen(schema, carried).schema, self._pulled(side, carried))
+        return pa.RecordBatchReader.from_batches(self._seen(schema, carried).schema, self._pulled(side, carried))
 
     def _pulled(self, side: int, carried: dict[str, Carried]) -> Iterator[Any]:
         import pyarrow as pa
@@ -203,12 +203,29 @@ class Whole:
             batch = pa.ipc.open_stream(pa.py_buffer(memory)).read_next_batch()
             del memory
             columns = self._encoded(batch, carried)
-            columns.append(pa.array(whole_queries.row_keys(self._operation, self._options, row, batch.num_rows)))
+            numbers = self._row_columns(row, batch.num_rows)
+            columns.extend(numbers.values())
             row += batch.num_rows
-            names = [*map(whole_names.seen_name, batch.schema.names), whole_names.ROW]
+            names = [*map(whole_names.seen_name, batch.schema.names), *numbers]
             del batch
             yield pa.RecordBatch.from_arrays(columns, names=names)
             del columns
+
+    def _seen(self, schema: Any, carried: dict[str, Carried]) -> Any:
+        """An input as DuckDB sees it, without rows."""
+        import pyarrow as pa
+
+        columns = {
+            whole_names.seen_name(field.name): carried[field.name].encoded(_empty(field.type)) for field in schema
+        }
+        return pa.table({**columns, **self._row_columns(0, 0)})
+
+    def _row_columns(self, first: int, rows: int) -> dict[str, Any]:
+        """What is added to an input's columns."""
+        import pyarrow as pa
+
+        columns = whole_queries.row_columns(self._operation, self._options, first, rows)
+        return {name: pa.array(numbers) for name, numbers in columns.items()}
 
     def _encoded(self, batch: Any, carried: dict[str, Carried]) -> list[Any]:
         """A batch's columns as DuckDB takes them, which words a failure here anew."""
@@ -259,15 +276,6 @@ class _Input:
         free = [number for number in self._full if not self._memories[number].is_viewed()]
         self._full.difference_update(free)
         return free
-
-
-def _seen(schema: Any, carried: dict[str, Carried]) -> Any:
-    """An input as DuckDB sees it, without rows."""
-    import pyarrow as pa
-
-    names = [*map(whole_names.seen_name, schema.names), whole_names.ROW]
-    arrays = [carried[field.name].encoded(_empty(field.type)) for field in schema]
-    return pa.Table.from_arrays([*arrays, pa.array([], pa.int64())], names=names)
 
 
 def _empty(kind: Any) -> Any:

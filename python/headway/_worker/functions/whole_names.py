@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
-#: The name of the rows' numbers.
+#: The name of the rows' numbers, or of their low 32 bits.
 ROW = "__headway_row"
+#: The name of the rows' numbers' next 8 bits.
+ROW_HIGH = "__headway_row_high"
 #: In place of an empty name, which SQL has not; such as that of the index in pandas' CSV files.
 _NAMELESS = "__headway_nameless"
 #: Behind a name with capitals. The number's bits say which letters are.

@@ -1,7 +1,9 @@
 """The SQL of operations that need all rows.
 
 Each input has a column ``ROW`` with its rows' numbers, which breaks ties: results are equal from
-run to run, whatever the threads.
+run to run, whatever the threads. Where rows are sorted, the numbers are in two columns: DuckDB's
+sort keeps a row's keys in 8, 16 or 24 bytes, each with one byte beside its value, so an integer of
+64 bits with a row's number takes 16 this way, and 24 with a number of 64 bits.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from headway._worker.functions.whole_descriptions import check_numeric, description, unique_values
-from headway._worker.functions.whole_names import ROW, quoted
+from headway._worker.functions.whole_names import ROW, ROW_HIGH, quoted
 
 _JOINS = {
     "inner": "INNER JOIN",
@@ -82,8 +84,15 @@ def computed_columns(operation: str, options: Mapping[str, Any], inputs: Sequenc
     return {pair[side] for pair in pairs if inputs[0].field(pair[0]).type != inputs[1].field(pair[1]).type}
 
 
-def row_keys(operation: str, options: Mapping[str, Any], first: int, rows: int) -> Any:
-    """The column ``ROW`` of some rows: their numbers, or what a shuffle puts them in order by.
+#: Operations that sort rows by columns.
+_SORTS = ("sort", "group_map", "repartition")
+#: Rows whose numbers have 40 bits.
+_SORTED_MAX = 1 << 40
+
+
+def row_columns(operation: str, options: Mapping[str, Any], first: int, rows: int) -> dict[str, Any]:
+    """The columns ``ROW`` and ``ROW_HIGH`` of some rows: their numbers, or what a shuffle puts them
+    in order by.
 
     Args:
         operation: As for :func:`query`.
@@ -91,19 +100,27 @@ def row_keys(operation: str, options: Mapping[str, Any], first: int, rows: int) 
         first: The number of the first row.
         rows: How many.
 
+    Raises:
+        OverflowError: there are too many rows to sort.
+
     A shuffle's keys are those of SplitMix64, as ``data/exact_order.hpp`` computes them for rows
     that fit into memory.
     """
     import numpy as np
 
+    if operation in _SORTS:
+        if first + rows > _SORTED_MAX:
+            raise OverflowError(f"there are more than {_SORTED_MAX} rows, which is the most that can be sorted")
+        numbers = np.arange(first, first + rows)
+        return {ROW_HIGH: (numbers >> 32).astype(np.uint8), ROW: numbers.astype(np.uint32)}
     if operation != "random_shuffle":
-        return np.arange(first, first + rows)
+        return {ROW: np.arange(first, first + rows)}
     number: Any = np.arange(first + 1, first + rows + 1, dtype=np.uint64)
     key = np.uint64(options["start"]) + number * np.uint64(0x9E3779B97F4A7C15)
     key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     # Signed, in the same order.
-    return (key ^ (key >> np.uint64(31)) ^ np.uint64(1 << 63)).view(np.int64)
+    return {ROW: (key ^ (key >> np.uint64(31)) ^ np.uint64(1 << 63)).view(np.int64)}
 
 
 def _require(schema: Any, names: Sequence[str], what: str) -> None:
@@ -133,7 +150,7 @@ def _sort(options: Mapping[str, Any], inputs: Sequence[Any]) -> str:
     terms: list[str] = []
     for name, descending in zip(options["keys"], options["descending"], strict=True):
         terms += _order(schema, name, descending)
-    return f"SELECT {_columns(schema)} FROM input_0 ORDER BY {', '.join([*terms, ROW])}"
+    return f"SELECT {_columns(schema)} FROM input_0 ORDER BY {', '.join([*terms, ROW_HIGH, ROW])}"
 
 
 def _shuffle(options: Mapping[str, Any], inputs: Sequence[Any]) -> str:
