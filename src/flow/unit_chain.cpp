@@ -68,7 +68,7 @@ arrow::Status read_unit_through(const LeafUnit& from, const UnitPlace& place, ar
   ThreadClock clock(gauges, from.leaf->gauges);
   clock.go(ThreadClock::in(0));
   const std::vector<int>* columns = from.leaf->columns ? &*from.leaf->columns : nullptr;
-  ARROW_ASSIGN_OR_RAISE(const auto reader, from.leaf->source->read(*from.unit, columns, pool));
+  ARROW_ASSIGN_OR_RAISE(auto reader, from.leaf->source->read(*from.unit, columns, pool));
   StepRun run(from.leaf->steps, place, sink, &clock);
   while (true) {
     std::shared_ptr<arrow::RecordBatch> batch;
@@ -76,7 +76,33 @@ arrow::Status read_unit_through(const LeafUnit& from, const UnitPlace& place, ar
     if (batch == nullptr) break;
     ARROW_RETURN_NOT_OK(run.put(batch));
   }
+  ARROW_RETURN_NOT_OK(reader->Close());
+  reader.reset();  // It may hold the rows.
   return run.finish();
+}
+
+/// Once more where a step has let go of rows that it needs again; rows that `sink` has had are left
+/// out then: the same rows are made of a unit whenever it is read.
+arrow::Status read_unit(const LeafUnit& from, UnitPlace place, arrow::MemoryPool* pool, const ItemSink& sink,
+                        FlowGauges& gauges) {
+  std::int64_t given = 0;
+  place.may_be_read_again = true;
+  arrow::Status read = read_unit_through(
+      from, place, pool,
+      [&](const std::shared_ptr<arrow::RecordBatch>& rows) {
+        given += rows ? rows->num_rows() : 0;
+        return sink(rows);
+      },
+      gauges);
+  if (!is_input_gone(read)) return read;
+  place.may_be_read_again = false;
+  place.is_read_again = true;
+  const ItemSink rest = [&](const std::shared_ptr<arrow::RecordBatch>& rows) {
+    const std::int64_t had = rows ? std::min(given, rows->num_rows()) : 0;
+    given -= had;
+    return had == 0 ? sink(rows) : had == rows->num_rows() ? arrow::Status::OK() : sink(rows->Slice(had));
+  };
+  return read_unit_through(from, place, pool, rest, gauges);
 }
 
 }  // namespace
@@ -191,10 +217,10 @@ std::unique_ptr<Stage> read_units(Budget& budget, ParallelLimits limits, const U
     item.work = [from, place, part, rows, common, &budget, gauges, ring_place](const ItemSink& sink_of_item) {
       const AtRingPlace at_place(ring_place.get());
       const ItemSink sink = common ? common->over(sink_of_item) : sink_of_item;
-      if (rows < 0) return read_unit_through(from, place, budget.pool(), sink, *gauges);
+      if (rows < 0) return read_unit(from, place, budget.pool(), sink, *gauges);
       PartSink of_part(part, sink);
       const ItemSink put = [&](const std::shared_ptr<arrow::RecordBatch>& batch) { return of_part.put(batch); };
-      ARROW_RETURN_NOT_OK(read_unit_through(from, place, budget.pool(), put, *gauges));
+      ARROW_RETURN_NOT_OK(read_unit(from, place, budget.pool(), put, *gauges));
       return of_part.finish(rows);
     };
     return item;

@@ -13,6 +13,12 @@ namespace {
 constexpr std::int64_t offsets_max = std::numeric_limits<std::int32_t>::max();
 constexpr std::uint64_t seeds_apart = 0x9e3779b97f4a7c15;
 
+class InputGone : public arrow::StatusDetail {
+ public:
+  const char* type_id() const override { return "headway::InputGone"; }
+  std::string ToString() const override { return "the unit must be read once more"; }
+};
+
 /// Whether values are found by offsets of 32 bits.
 bool has_small_offsets(const arrow::DataType& type) {
   if (type.id() == arrow::Type::EXTENSION) {
@@ -66,6 +72,12 @@ arrow::Result<arrow::RecordBatchVector> joined(const arrow::RecordBatchVector& p
   return made;
 }
 
+arrow::Status input_is_gone(const arrow::Status& reason) { return reason.WithDetail(std::make_shared<InputGone>()); }
+
+bool is_input_gone(const arrow::Status& status) {
+  return status.detail() && std::string_view(status.detail()->type_id()) == "headway::InputGone";
+}
+
 StepRun::StepRun(const UnitSteps& steps, const UnitPlace& place, const ItemSink& sink, ThreadClock* clock)
     : steps_(steps),
       place_(place),
@@ -116,16 +128,19 @@ arrow::Status StepRun::run(std::size_t step, const std::shared_ptr<arrow::Record
 arrow::Status StepRun::finish() {
   for (std::size_t step = 0; step < steps_.size(); ++step) {
     if (!steps_[step]->needs_whole_unit()) continue;
-    ARROW_ASSIGN_OR_RAISE(const auto wholes, joined(std::exchange(states_[step].held, {}), offsets_max));
+    ARROW_ASSIGN_OR_RAISE(auto wholes, joined(std::exchange(states_[step].held, {}), offsets_max));
     const std::uint64_t seed = place_.seed;
     std::int64_t first_row = 0;
-    for (const auto& rows : wholes) {
-      if (rows->num_rows() == 0) continue;
+    for (auto& rows : wholes) {
+      const std::int64_t count = rows->num_rows();
+      if (count == 0) continue;
+      if (place_.may_be_read_again) place_.let_go_input = [&rows] { rows.reset(); };
       ARROW_RETURN_NOT_OK(run(step, rows, first_row));
-      first_row += rows->num_rows();
+      first_row += count;
       place_.seed += seeds_apart;  // The next rows have other random numbers.
     }
     place_.seed = seed;
+    place_.let_go_input = nullptr;
   }
   return arrow::Status::OK();
 }

@@ -83,6 +83,30 @@ BOOST_AUTO_TEST_CASE(reach_a_step_that_takes_them_whole_at_once) {
   BOOST_TEST(step->seeds == std::vector<std::uint64_t>({7}), boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(are_let_go_by_a_step_only_where_the_unit_can_be_read_once_more) {
+  class LettingGo : public WholeStep {
+   public:
+    arrow::Status run(const std::shared_ptr<arrow::RecordBatch>& rows, std::int64_t, const UnitPlace& place,
+                      const ItemSink&) const override {
+      if (place.let_go_input) place.let_go_input();
+      freed.push_back(rows == nullptr);
+      return arrow::Status::OK();
+    }
+    mutable std::vector<bool> freed;
+  };
+  const auto step = std::make_shared<LettingGo>();
+  const ItemSink none = [](const std::shared_ptr<arrow::RecordBatch>&) { return arrow::Status::OK(); };
+  const UnitSteps steps = {step};
+  for (const bool may : {false, true}) {
+    UnitPlace place;
+    place.may_be_read_again = may;
+    StepRun run(steps, place, none);
+    BOOST_TEST(run.put(texts_of({1, 2})).ok());
+    BOOST_TEST(run.finish().ok());
+  }
+  BOOST_TEST(step->freed == std::vector<bool>({false, true}), boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace headway::flow

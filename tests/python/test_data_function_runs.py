@@ -161,6 +161,32 @@ def test_a_worker_that_is_killed_is_replaced(client, tmp_path):
     assert read(client, plan, dies_once)["id"].to_pylist() == list(range(50_000))
 
 
+@pytest.mark.parametrize("deaths", [1, 2])
+def test_a_large_unit_whose_worker_is_killed_is_read_once_more(client, tmp_path, deaths):
+    """It is not kept in the data process while a worker has it. What was handed on is not
+    repeated.
+    """
+    values = [bytes([number]) * (6 << 20) for number in range(4)]
+    pq.write_table(pa.table({"bytes": values, "id": range(4)}), tmp_path / "rows.parquet")
+
+    def dies(batch):
+        marks = list(tmp_path.glob("killed*"))
+        if batch["id"][0] == 3 and len(marks) < deaths:
+            (tmp_path / f"killed{len(marks)}").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return {"id": np.full(600_000, batch["id"][0]), "size": np.full(600_000, len(batch["bytes"][0]))}
+
+    file = node("read", format="parquet", paths=[str(tmp_path / "rows.parquet")], options={})
+    plan = [file, function_node("map_batches", 0, batch_size=1)]
+    if deaths == 2:
+        with pytest.raises(Exception, match=r"map_batches\(f\), .*rows.parquet.*this was its second attempt"):
+            read(client, plan, dies)
+        return
+    made = read(client, plan, dies)
+    assert made["id"].to_numpy().tolist() == np.repeat(np.arange(4), 600_000).tolist()
+    assert set(made["size"].to_pylist()) == {6 << 20}
+
+
 def test_units_of_a_python_source(client):
     def of(unit):
         return {"id": np.arange(unit * 10, unit * 10 + 10)}

@@ -22,7 +22,7 @@ def wide(batch):
 
 LARGE_ROWS = """
 rows = 0
-for batch in data.read_READER("FOLDER").iter_batches(batch_size=1):
+for batch in data.read_READER("FOLDER")FUNCTION.iter_batches(batch_size=1):
     assert len(batch["bytes"][0]) == ROW
     rows += 1
 print("rows:", rows)
@@ -33,6 +33,11 @@ def runs_within_the_budget(script, body, rows, clients=1):
     code, text = script.run(START + watched(body))
     assert (code, f"rows: {rows}" in text) == (0, True), text
     assert most_bytes(text) <= BUDGET + clients * (64 << 20), text
+
+
+def large_rows_body(reader, folder, function):
+    body = LARGE_ROWS.replace("READER", reader).replace("FOLDER", str(folder)).replace("ROW", str(ROW))
+    return body.replace("FUNCTION", function)
 
 
 @pytest.fixture(params=["parquet", "binary_files"])
@@ -52,8 +57,35 @@ def large_rows(request, tmp_path):
 
 def test_rows_of_100_mb_stay_within_it(script, large_rows):
     reader, folder = large_rows
-    body = LARGE_ROWS.replace("READER", reader).replace("FOLDER", str(folder)).replace("ROW", str(ROW))
-    runs_within_the_budget(script, body, rows=5)
+    runs_within_the_budget(script, large_rows_body(reader, folder, ""), rows=5)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        ".map(lambda row: row)",
+        ".map(lambda row: {'bytes': row['bytes'].upper()})",
+        ".filter(lambda row: True)",
+        ".map_batches(lambda batch: batch, batch_format='pyarrow')",
+    ],
+    ids=["same", "other", "filter", "arrow"],
+)
+def test_rows_of_100_mb_stay_within_it_on_their_way_through_functions(script, large_rows, function):
+    reader, folder = large_rows
+    runs_within_the_budget(script, large_rows_body(reader, folder, function), rows=5)
+
+
+@pytest.mark.parametrize(
+    "made", ["{'data': np.zeros((400_000, 1000))}", "pyarrow.table({'data': np.zeros(400_000_000)})"]
+)
+def test_an_output_of_3_gb_goes_on_in_pieces(script, made):
+    """Zeros that nobody has written take no memory: all that is counted are copies."""
+    body = f"""
+import pyarrow
+rows = sum(len(batch["data"]) for batch in data.range(1).map_batches(lambda batch: {made}).iter_batches())
+print("rows:", rows)
+"""
+    runs_within_the_budget(script, body, rows=400_000)
 
 
 def test_a_client_that_keeps_its_batches_gets_all_of_them_however_full_memory_is(script, large_rows):

@@ -9,6 +9,9 @@
 namespace headway::flow {
 namespace {
 
+/// From so many bytes on an input is not kept for the case that its worker dies.
+constexpr std::int64_t large_input = 16 << 20;
+
 /// The detail of a Status: a worker has ended in the middle of a unit.
 class WorkerDied : public arrow::StatusDetail {
  public:
@@ -105,6 +108,10 @@ bool FunctionLink::is_death(const arrow::Status& status) {
 arrow::Status FunctionLink::process(const FunctionWork& work, const std::shared_ptr<arrow::RecordBatch>& input,
                                     const FunctionSink& sink) {
   ARROW_RETURN_NOT_OK(send_unit(work, input));
+  if (work.let_go_input && !is_elsewhere() && input_.size() >= large_input) {
+    work.let_go_input();
+    arrow::default_memory_pool()->ReleaseUnused();  // The allocator would keep the pages.
+  }
   arrow::Status done = take_outputs(work, sink);
   slot_bytes_.store(input_.size() + outputs_.size(), std::memory_order_relaxed);
   return done;

@@ -4,6 +4,7 @@
 #include "flow/functions/function_schema.hpp"
 #include "flow/functions/wider_schema.hpp"
 #include "flow/item_turn.hpp"
+#include "flow/unit_steps.hpp"
 
 #include <algorithm>
 #include <condition_variable>
@@ -50,6 +51,7 @@ class FunctionPool::State {
                         const FunctionSink& sink, const void* caller) {
     if (input && input->num_rows() == 0) return arrow::Status::OK();
     ARROW_ASSIGN_OR_RAISE(FunctionLink * link, acquire(work, caller));
+    const bool has_input = input != nullptr;
     std::int64_t delivered = 0;
     arrow::Status done = run(*link, work, input, sink, delivered, caller);
     if (is_stopped(caller)) {
@@ -58,18 +60,23 @@ class FunctionPool::State {
       release(done.ok() ? link : nullptr, work.decides_schema);
       return cancelled();
     }
+    if (has_input && !input && FunctionLink::is_death(done)) {
+      discard(link);
+      release(nullptr, work.decides_schema);
+      return input_is_gone(done);
+    }
     // Whatever has become of another node: the unit has its two attempts here.
-    int attempts = link->is_elsewhere() ? 2 : 1;
-    for (; attempts > 0 && FunctionLink::is_death(done); --attempts) {
-      auto renewed = replaced(link, caller);
-      link = renewed.ok() ? *renewed : nullptr;
-      done = renewed.ok() ? run(*link, work, input, sink, delivered, caller) : renewed.status();
-      if (attempts == 1 && FunctionLink::is_death(done)) {
+    for (int left = link->is_elsewhere() ? 2 : 1; FunctionLink::is_death(done); --left) {
+      if (left == (work.is_second ? 1 : 0)) {
         done = arrow::Status::IOError(spec_.name, work.where.empty() ? "" : ", ", work.where, ": the worker ",
                                       link->end_in_words(), "; this was its second attempt");
         discard(link);
         link = nullptr;
+        break;
       }
+      auto renewed = replaced(link, caller);
+      link = renewed.ok() ? *renewed : nullptr;
+      done = renewed.ok() ? run(*link, work, input, sink, delivered, caller) : renewed.status();
     }
     release(link, work.decides_schema);
     return done;

@@ -58,6 +58,11 @@ struct FunctionWork {
   const void* owner = nullptr;
   /// Called when the call begins to wait for a free worker, and when it has one.
   std::function<void(bool waits)> on_wait = {};
+  /// Frees the input, which is null then. Called when a worker of this machine has a large one in
+  /// its memory; `process` fails with `input_is_gone` if that worker dies. Unset: it stays.
+  std::function<void()> let_go_input = {};
+  /// A worker has died while it had the unit.
+  bool is_second = false;
 };
 
 /// Takes one output. Its memory is the worker's until the batch is let go; the next output is made

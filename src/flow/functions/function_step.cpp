@@ -65,7 +65,16 @@ class FunctionStep : public UnitStep {
                     const ItemSink& sink) const override {
     if (!rows || rows->num_rows() == 0) return arrow::Status::OK();
     ARROW_ASSIGN_OR_RAISE(const auto pool, pool_for(rows->schema()));
-    const FunctionWork work{place.seed, place.epoch, place.unit, place.where, place.is_first, this, place.on_wait};
+    const FunctionWork work{.seed = place.seed,
+                            .epoch = place.epoch,
+                            .unit = place.unit,
+                            .where = place.where,
+                            .decides_schema = place.is_first,
+                            .owner = this,
+                            .on_wait = place.on_wait,
+                            .let_go_input = place.let_go_input,
+                            .is_second = place.is_read_again};
+    const std::int64_t count = rows->num_rows();
     if (!keeps_rows_) return pool->process(work, rows, sink, this);
     std::int64_t made = 0;
     const ItemSink counted = [&](const std::shared_ptr<arrow::RecordBatch>& batch) {
@@ -73,10 +82,9 @@ class FunctionStep : public UnitStep {
       return sink(batch);
     };
     ARROW_RETURN_NOT_OK(pool->process(work, rows, counted, this));
-    if (made == rows->num_rows()) return arrow::Status::OK();
+    if (made == count) return arrow::Status::OK();
     return arrow::Status::Invalid(spec_.name, place.where.empty() ? "" : ", " + place.where, ": it returned ", made,
-                                  " rows for ", rows->num_rows(),
-                                  "; udf_modifying_row_count=False promises as many as it got");
+                                  " rows for ", count, "; udf_modifying_row_count=False promises as many as it got");
   }
 
   /// Does not wait: while the pool is opened, its workers are not known.

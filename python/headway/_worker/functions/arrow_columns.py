@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+#: A single value of so many bytes is not copied.
+_LARGE = 1 << 20
 _STORED = (
     "a column holds numbers, text, bytes, times, lists, dictionaries, arrays or None; turn other objects into one of "
     "these (pickle.dumps(value) gives bytes)"
@@ -135,7 +137,8 @@ def tensors_of_rows(arrays: list[Any], dtype: Any, dimensions: int) -> Any:
     valid = np.array([each is not None for each in arrays])
     flat = [np.empty(0, dtype) if each is None else each.astype(dtype, copy=False).reshape(-1) for each in arrays]
     shapes = np.array([(0,) * dimensions if each is None else each.shape for each in arrays], np.int32)
-    return _variable_tensors(np.concatenate(flat), np.array([len(each) for each in flat]), shapes, valid)
+    values = flat[0] if len(flat) == 1 else np.concatenate(flat)
+    return _variable_tensors(values, np.array([len(each) for each in flat]), shapes, valid)
 
 
 def variable_tensors(values: Any) -> Any:
@@ -175,6 +178,9 @@ def _variable_tensor_type(storage: Any) -> Any:
 def _from_list(name: str, values: list[Any]) -> Any:
     import pyarrow as pa
 
+    if len(values) == 1 and type(values[0]) is bytes and _LARGE <= len(values[0]) < 2**31:
+        ends = np.array([0, len(values[0])], np.int32)
+        return pa.Array.from_buffers(pa.binary(), 1, [None, pa.py_buffer(ends), pa.py_buffer(values[0])])
     try:
         made = pa.array(values)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:

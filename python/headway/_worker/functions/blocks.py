@@ -10,14 +10,18 @@ from headway._worker.functions.arrow_columns import tensor_column
 
 #: The name of the extension type for tensors whose shapes differ from row to row.
 VARIABLE_TENSOR = b"arrow.variable_shape_tensor"
+#: Values of so many bytes are worth care for their memory.
+_LARGE = 1 << 20
 
 
 class Block(Protocol):
     """The rows of one unit."""
 
     rows: int
-    #: Of columns of arrays whose shapes may differ: the shape of their rows, where all are alike.
-    shapes: frozenset[tuple[int, ...]]
+    nbytes: int
+    #: Of columns of arrays whose shapes may differ: the shapes of their rows, in batches where all
+    #: are alike. It grows with each batch.
+    shapes: set[tuple[int, ...]]
 
     def batch(self, begin: int, end: int, batch_format: str) -> Any:
         """These rows as "numpy" (a dictionary of arrays), "pandas" or "pyarrow"."""
@@ -35,7 +39,8 @@ class ColumnsBlock:
     def __init__(self, columns: dict[str, Any], rows: int) -> None:
         self.columns = columns
         self.rows = rows
-        self.shapes: frozenset[tuple[int, ...]] = frozenset()
+        self.nbytes = sum(values.nbytes for values in columns.values())
+        self.shapes: set[tuple[int, ...]] = set()
 
     def batch(self, begin: int, end: int, batch_format: str) -> Any:
         """Slices."""
@@ -54,8 +59,8 @@ class ColumnsBlock:
         return [dict(zip(names, row, strict=True)) for row in zip(*parts, strict=True)]
 
     def kept(self, mask: Any) -> Any:
-        """Copies of the columns."""
-        return {name: values[mask] for name, values in self.columns.items()}
+        """Copies of the columns, or the columns where all rows are kept."""
+        return self.columns if mask.all() else {name: values[mask] for name, values in self.columns.items()}
 
 
 class ArrowBlock:
@@ -64,9 +69,10 @@ class ArrowBlock:
     def __init__(self, batch: Any, may_write: bool = False) -> None:
         self.record_batch = batch
         self.rows: int = batch.num_rows
+        self.nbytes: int = batch.nbytes
         #: Whether the batch's memory is the function's: what it changes there nobody else sees.
         self._may_write = may_write
-        self.shapes: frozenset[tuple[int, ...]] = frozenset()
+        self.shapes: set[tuple[int, ...]] = set()
         self._numpy: dict[str, Any] | None = None
 
     def batch(self, begin: int, end: int, batch_format: str) -> Any:
@@ -90,13 +96,11 @@ class ArrowBlock:
         """With one array for each column of tensors that are alike in these rows, whose shapes may
         differ in others.
         """
-        shapes = set()
         for name, kind in zip(self.record_batch.schema.names, self.record_batch.schema.types, strict=True):
             if _is_variable_tensor(kind):
                 columns[name] = _stacked(columns[name])
                 if columns[name].dtype != object:
-                    shapes.add(columns[name].shape[1:])
-        self.shapes |= shapes
+                    self.shapes.add(columns[name].shape[1:])
         return columns
 
     def items(self, begin: int, end: int) -> list[dict[str, Any]]:
@@ -107,7 +111,9 @@ class ArrowBlock:
         return [dict(zip(names, row, strict=True)) for row in zip(*parts, strict=True)]
 
     def kept(self, mask: Any) -> Any:
-        """A copy."""
+        """A copy, or the batch where all rows are kept."""
+        if mask.all():
+            return self.record_batch
         import pyarrow as pa
 
         return self.record_batch.filter(pa.array(mask))
@@ -162,7 +168,16 @@ def to_numpy(column: Any, may_write: bool = False) -> Any:
         return _objects(column.to_pylist())  # Arrow's own way makes floats of integers beside None.
     if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
         return _lists_to_numpy(column, may_write)
+    if _has_large_values(column):
+        return _objects(column.to_pylist())  # Arrow's own way imports pandas, which takes memory.
     return _writable(column.to_numpy(zero_copy_only=False), may_write)
+
+
+def _has_large_values(column: Any) -> bool:
+    import pyarrow as pa
+
+    is_bytes = pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type)
+    return is_bytes and column.nbytes >= _LARGE * max(1, len(column))
 
 
 class _View:

@@ -5,23 +5,28 @@ generators, and objects of classes with these as ``__call__``.
 from __future__ import annotations
 
 import collections
+import functools
 import inspect
-from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator, Mapping
+import itertools
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from headway._worker.functions import groups
 from headway._worker.functions.blocks import Block
-from headway._worker.functions.outputs import BadOutput, columns_of, rows_to_columns
+from headway._worker.functions.outputs import BadOutput, columns_of
+from headway._worker.functions.stored_rows import is_batch, stored, stored_or_batches
 
 if TYPE_CHECKING:
     import asyncio
 
 #: Calls of a coroutine that wait at a time.
 _AT_ONCE = 32
-#: Rows that a function of rows makes are stored so many at a time.
-_ROWS_MAX = 16384
+#: A function of rows gets so many of them that were made Python's values at a time, or rows of so
+#: many bytes.
+_ROWS_AT_ONCE = 1024
+_BYTES_AT_ONCE = 4 << 20
 
 
 class Progress:
@@ -68,62 +73,75 @@ class FunctionCalls:
         self._is_async = _is_async(function)
         self._loop: asyncio.AbstractEventLoop | None = None
         self.progress = Progress()
+        #: Called when the function has all rows of a unit: others need it no more.
+        self.on_all_given: Callable[[], None] = lambda: None
 
     def outputs(self, block: Block) -> Iterator[Any]:
-        """The function's outputs over a unit, as ``columns_of`` gives them.
+        """The function's outputs over a unit, as ``columns_of`` gives them. What the function got
+        and returned is let go as the next step has it.
 
         Raises:
             BadOutput: the function returned something that cannot be a batch or a row.
         """
         if self._kind in ("map_batches", "map_groups"):
+            shapes = block.shapes
             batches = self._batches(block) if self._kind == "map_batches" else self._groups(block)
-            return (columns_of(output, block.shapes) for output in self._called(batches))
+            return map(functools.partial(columns_of, shapes=shapes), self._called(batches))
         if self._kind == "filter":
             return self._filtered(block)
-        return _stored(self._row_outputs(block))
+        return stored(self._row_outputs(self._called(self._rows(block))))
 
     def of_source(self, unit: int) -> Iterator[Any]:
         """What a source makes of a unit: a batch, or an iterable of rows or of batches."""
         made = self._function(unit, *self._args, **self._kwargs)
-        if isinstance(made, Mapping) or _is_batch(made):
+        if isinstance(made, Mapping) or is_batch(made):
             return iter((columns_of(made),))
         if not isinstance(made, Iterable):
             raise BadOutput(f"a source gives a table or an iterable of rows, and this is {type(made).__name__}")
-        return _stored_or_batches(made)
+        return stored_or_batches(made)
 
     def _batches(self, block: Block) -> Iterator[Any]:
-        size = self._batch_size or max(1, block.rows)
-        for begin in range(0, block.rows, size):
-            end = min(begin + size, block.rows)
+        rows, shared = block.rows, [block]
+        del block
+        size = self._batch_size or max(1, rows)
+        for begin in range(0, rows, size):
+            end = min(begin + size, rows)
             self.progress.at(begin, end)
-            yield block.batch(begin, end, self._batch_format)
+            batch = [(shared[0] if end < rows else shared.pop()).batch(begin, end, self._batch_format)]
+            if not shared:
+                self.on_all_given()
+            yield batch.pop()
 
     def _groups(self, block: Block) -> Iterator[Any]:
         for begin, end in groups.runs(block, self._keys):
             self.progress.at(begin, end)
             yield block.batch(begin, end, self._batch_format)
 
-    def _row_outputs(self, block: Block) -> Iterator[Any]:
-        for output in self._called(self._rows(block)):
-            if self._kind == "map":
-                yield output
-            elif isinstance(output, (Mapping, str)) or not isinstance(output, Iterable):
-                raise BadOutput(f"a function of flat_map returns a list of rows, and this is {type(output).__name__}")
-            else:
-                yield from output
+    def _row_outputs(self, made: Iterator[Any]) -> Iterator[Any]:
+        if self._kind == "map":
+            return made
+        return itertools.chain.from_iterable(map(_spread, made))
 
     def _rows(self, block: Block) -> Iterator[Any]:
-        for begin in range(0, block.rows, 1024):
-            items = block.items(begin, min(begin + 1024, block.rows))
-            for index, row in enumerate(items, begin):
+        rows, shared = block.rows, [block]
+        del block
+        at_once = max(1, min(_ROWS_AT_ONCE, _BYTES_AT_ONCE * rows // max(1, shared[0].nbytes)))
+        for begin in range(0, rows, at_once):
+            end = min(begin + at_once, rows)
+            items = (shared[0] if end < rows else shared.pop()).items(begin, end)
+            items.reverse()
+            if not shared:
+                self.on_all_given()
+            for index in range(begin, end):
                 self.progress.at(index, index + 1)
-                yield row
+                yield items.pop()
 
     def _filtered(self, block: Block) -> Iterator[Any]:
         mask = np.fromiter((_verdict(each) for each in self._called(self._rows(block))), np.bool_, block.rows)
         if mask.any():
-            kept = block.kept(mask)
-            yield kept if isinstance(kept, dict) else columns_of(kept)
+            kept = [block.kept(mask)]
+            del block
+            yield kept[0] if isinstance(kept[0], dict) else columns_of(kept.pop())
 
     def _called(self, inputs: Iterator[Any]) -> Iterator[Any]:
         """What the function returns or yields for each input, in order."""
@@ -131,15 +149,17 @@ class FunctionCalls:
         if self._is_async:
             made: Iterator[Any] = _in_order(self._event_loop(), (self._awaited(each) for each in inputs))
         else:
-            made = (self._function(each, *self._args, **self._kwargs) for each in inputs)
-        for output in made:
-            if spreads and (inspect.isgenerator(output) or type(output) is _Yielded):
-                yield from output
-            else:
-                yield output
+            # As a generator's variable an input would be held while its output is used.
+            made = map(self._call if self._args or self._kwargs else self._function, inputs)
+        if not spreads:
+            return made
+        return itertools.chain.from_iterable(map(_yielded, made))
+
+    def _call(self, value: Any) -> Any:
+        return self._function(value, *self._args, **self._kwargs)
 
     async def _awaited(self, value: Any) -> Any:
-        made = self._function(value, *self._args, **self._kwargs)
+        made = self._call(value)
         if inspect.isasyncgen(made):
             return _Yielded([each async for each in made])
         return await made
@@ -155,6 +175,25 @@ class FunctionCalls:
 
 class _Yielded(list[Any]):
     """All that an asynchronous generator yielded."""
+
+
+def _yielded(output: Any) -> Iterator[Any]:
+    """The batches of a generator, or the one that was returned."""
+    if inspect.isgenerator(output) or type(output) is _Yielded:
+        return iter(output)
+    return _handed_on([output])
+
+
+def _handed_on(held: list[Any]) -> Iterator[Any]:
+    """What a list has, which it no longer holds then."""
+    while held:
+        yield held.pop(0)
+
+
+def _spread(output: Any) -> Iterator[Any]:
+    if isinstance(output, (Mapping, str)) or not isinstance(output, Iterable):
+        raise BadOutput(f"a function of flat_map returns a list of rows, and this is {type(output).__name__}")
+    return iter(output)
 
 
 def _is_async(function: Any) -> bool:
@@ -188,40 +227,3 @@ def _verdict(value: Any) -> bool:
         return bool(value)
     except (TypeError, ValueError):  # An array, for one.
         raise BadOutput(f"a function of filter returns what is true or false, and this is {value!r:.50}") from None
-
-
-def _is_batch(value: Any) -> bool:
-    return (
-        hasattr(value, "__arrow_c_stream__")
-        or hasattr(value, "__arrow_c_array__")
-        or (type(value).__module__.partition(".")[0] == "pandas" and hasattr(value, "columns"))
-    )
-
-
-def _stored(rows: Iterable[Any]) -> Generator[Any, None, None]:
-    """Rows as batches."""
-    waiting: list[Any] = []
-    for row in rows:
-        waiting.append(row)
-        if len(waiting) >= _ROWS_MAX:
-            yield rows_to_columns(waiting)
-            waiting = []
-    if waiting:
-        yield rows_to_columns(waiting)
-
-
-def _stored_or_batches(items: Iterable[Any]) -> Generator[Any, None, None]:
-    waiting: list[Any] = []
-    for item in items:
-        if _is_batch(item):
-            if waiting:
-                yield rows_to_columns(waiting)
-                waiting = []
-            yield columns_of(item)
-            continue
-        waiting.append(item if isinstance(item, Mapping) else {"item": item})
-        if len(waiting) >= _ROWS_MAX:
-            yield rows_to_columns(waiting)
-            waiting = []
-    if waiting:
-        yield rows_to_columns(waiting)

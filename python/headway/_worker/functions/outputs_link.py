@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from headway._worker.functions import slots
 from headway._worker.functions.frames import Link
 
+#: An output with more bytes goes to the data process in pieces.
+_PIECE_BYTES = 32 << 20
+
 
 class Outputs:
     """What a function makes of one unit, on its way to the data process. One slot is there at a
-    time; the next is filled meanwhile.
+    time; the next is filled meanwhile, unless it is large.
+
+    Args:
+        link: To the data process.
+        on_large: Called before a large output takes memory, and when it is written: what nobody
+            needs any more can be given back.
     """
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: Link, on_large: Callable[[], None] = lambda: None) -> None:
         self._link = link
+        self._on_large = on_large
         self._slots = slots.OutputSlots()
         self._slot: slots.OutputSlot | None = None
         self._pieces: list[dict[str, Any]] = []
@@ -31,6 +41,14 @@ class Outputs:
         self._stopped = False
         self._gone += self._slots.let_go(free)
 
+    def add_all(self, made: Iterator[Any]) -> None:
+        """All outputs, as far as more are wanted. Each is let go before the data process works on
+        it.
+        """
+        for pieces in map(_pieces, made):
+            if not self._add_pieces(pieces):
+                return
+
     def add(self, columns: Any) -> bool:
         """One output.
 
@@ -40,16 +58,7 @@ class Outputs:
         Raises:
             BrokenPipeError: this is a child that the function has forked.
         """
-        if self._link.dropped:
-            self.broken = True
-            raise BrokenPipeError
-        if isinstance(columns, dict):
-            if len(next(iter(columns.values()))) > 0:
-                self._add_columns(columns)
-        elif columns.num_rows > 0:
-            for batch in columns.combine_chunks().to_batches():
-                self._add_batch(batch)
-        return not self._stopped
+        return self._add_pieces(_pieces(columns))
 
     def finish(self, keeps_input: bool) -> None:
         """The unit is done."""
@@ -68,6 +77,25 @@ class Outputs:
             self._slot = None
         self._pieces = []
         self.settle()
+
+    def _add_pieces(self, pieces: list[Any]) -> bool:
+        if self._link.dropped:
+            self.broken = True
+            raise BrokenPipeError
+        while pieces and not self._stopped:
+            self._add_piece(pieces.pop(0))
+            if self._slot is not None and self._slot.used >= slots.LARGE:
+                self._on_large()
+                self._flush()
+                self.settle()
+        return not self._stopped
+
+    def _add_piece(self, piece: Any) -> None:
+        if isinstance(piece, dict):
+            self._add_columns(piece)
+        else:
+            for batch in piece.combine_chunks().to_batches():
+                self._add_batch(batch)
 
     def _add_columns(self, columns: dict[str, Any]) -> None:
         layout = slots.layout_of(columns)
@@ -95,6 +123,8 @@ class Outputs:
             self._flush()
             slot = None
         if slot is None:
+            if size >= slots.LARGE:
+                self._on_large()
             slot = self._slot = self._slots.take(size)
         offset = slot.used
         slot.used = slots.aligned(offset + size)
@@ -144,3 +174,17 @@ class Outputs:
         except OSError:
             self.broken = True
             raise
+
+
+def _pieces(columns: Any) -> list[Any]:
+    """Slices of at most ``_PIECE_BYTES``, but of one row at least; none where there are no rows."""
+    is_table = not isinstance(columns, dict)
+    rows = columns.num_rows if is_table else len(next(iter(columns.values())))
+    size = columns.nbytes if is_table else sum(values.nbytes for values in columns.values())
+    if size <= _PIECE_BYTES:
+        return [columns] if rows else []
+    at_once = max(1, rows * _PIECE_BYTES // size)
+    begins = range(0, rows, at_once)
+    if is_table:
+        return [columns.slice(begin, at_once) for begin in begins]
+    return [{name: values[begin : begin + at_once] for name, values in columns.items()} for begin in begins]

@@ -18,7 +18,9 @@ _PAIR = struct.Struct("<qq")
 _MAGIC = 0x0001_544F_4C53_5748
 _ALIGNMENT = 64
 #: Outputs are collected until a slot has so many bytes.
-_SLOT_BYTES = 4 << 20
+SLOT_BYTES = 4 << 20
+#: From so many bytes on, memory is given back as soon as nobody needs what is in it.
+LARGE = 4 << 20
 #: So many slots wait to be filled again; of more the smallest are given back to the system.
 _IDLE_MAX = 4
 
@@ -51,6 +53,13 @@ class Memory:
     def is_viewed(self) -> bool:
         """Whether somebody keeps a view of it."""
         return sys.getrefcount(self.bytes) > 2
+
+    def drop_pages(self) -> None:
+        """Gives back what it holds, unless that is little or somebody keeps a view. The next who
+        writes to it gets new pages.
+        """
+        if len(self.bytes) >= LARGE and not self.is_viewed():
+            self._map.madvise(mmap.MADV_REMOVE)
 
 
 def read_columns(memory: Any, layout: list[dict[str, Any]]) -> dict[str, Any]:
@@ -190,7 +199,7 @@ class OutputSlots:
             slot.used = 0
             return slot
         self._next += 1
-        slot = OutputSlot(self._next, max(_SLOT_BYTES, -(-size // mmap.PAGESIZE) * mmap.PAGESIZE))
+        slot = OutputSlot(self._next, max(SLOT_BYTES, -(-size // mmap.PAGESIZE) * mmap.PAGESIZE))
         self._slots[slot.number] = slot
         return slot
 

@@ -76,11 +76,12 @@ class Worker:
         self._link = link
         self._fields = setup.fields
         self._input: slots.Memory | None = None
-        self._outputs = Outputs(link)
+        self._outputs = Outputs(link, self._drop_input)
         self._failure: tuple[dict[str, Any], bytes] | None = None
         try:
             seed_generators(0)
             self._calls = _calls(setup)
+            self._calls[0].on_all_given = self._drop_input
         except Exception as error:
             # Reported with the first unit; others may be done by then.
             self._failure = failure_of(error)
@@ -126,9 +127,12 @@ class Worker:
             made = self._calls[0].outputs(self._block(fields))
         for call in self._calls[1:]:
             made = _applied(call, made)
-        for columns in made:
-            if not self._outputs.add(columns):
-                return
+        self._outputs.add_all(made)
+
+    def _drop_input(self) -> None:
+        """Unless somebody views it."""
+        if self._input is not None:
+            self._input.drop_pages()
 
     def _block(self, fields: dict[str, Any]) -> blocks.Block:
         assert self._input is not None
