@@ -23,8 +23,8 @@ FORMAT = {"compression": "none", "use_dictionary": False, "row_group_size": 32_7
 
 
 def budget():
-    """No less than 256 MiB: with less, DuckDB has one thread, and then runs out of memory. Where ``--size`` is below
-    a quarter, the rows are therefore less than four times as many bytes.
+    """No less than 256 MiB: with less, DuckDB has one thread, and then runs out of memory. With a
+    ``--size`` below a quarter the rows are therefore less than four times as many bytes.
     """
     return max(256 << 20, round(BUDGET * program.size()))
 

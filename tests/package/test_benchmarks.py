@@ -72,7 +72,7 @@ def test_frameworks_are_installed_for_the_rows_that_need_them(
     assert [line.removeprefix("installed ") for line in output.stdout.splitlines()] == installed
 
 
-# Only for programs that hang: a slow machine takes a minute to import PyTorch and train three batches of images.
+# Only for programs that hang: a slow machine needs a minute for PyTorch and a few images.
 HANGS_AFTER_S = 600
 
 OF_DATA_SETS = [

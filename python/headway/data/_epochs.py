@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from headway import _core
+from headway._values.arguments import check_above_0, check_bool, check_int
 from headway.data import _client
+from headway.data._seeds import check_seed
 
 if TYPE_CHECKING:
     from headway.data._context import DataContext
@@ -49,6 +51,30 @@ class Share:
     equal: bool = False
     clients_here: int = 0
     lanes: int = 1
+
+
+def checked_consumption(
+    prefetch_batches: Any, batch_size: Any, drop_last: Any, buffer_size: Any, shuffle_seed: Any
+) -> dict[str, Any]:
+    """How batches are cut, as the engine reads it.
+
+    Raises:
+        TypeError, ValueError: a bad argument.
+    """
+    if check_int("prefetch_batches", prefetch_batches, "0 or more") < 0:
+        raise ValueError(f"prefetch_batches is {prefetch_batches}; allowed: 0 or more")
+    for name, value in (("batch_size", batch_size), ("local_shuffle_buffer_size", buffer_size)):
+        if value is not None:
+            check_above_0(name, value, "None or an integer above 0")
+    if buffer_size is not None and batch_size is None:
+        raise ValueError("local_shuffle_buffer_size is given without batch_size; allowed: with a batch_size")
+    return {
+        "batch_size": batch_size,
+        "drop_last": check_bool("drop_last", drop_last),
+        "shuffle_window_rows": buffer_size,
+        "seed": check_seed("local_shuffle_seed", shuffle_seed),
+        "prefetch": prefetch_batches,
+    }
 
 
 class Epochs:

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from headway import _core
-from headway._values.arguments import check_above_0, check_bool, check_int, refuse
+from headway._values.arguments import check_bool, check_int, refuse
 from headway.data import _client, _epochs, _functions, _waits
 from headway.data._base import kept
 from headway.data._batch import Batch
 from headway.data._context import DataContext
-from headway.data._epochs import Epochs, Share
+from headway.data._epochs import Epochs, Share, checked_consumption
 from headway.data._plan import Plan
 from headway.data._schema import Schema
 from headway.data._seeds import check_seed, drawn
@@ -125,7 +125,7 @@ class DataIterator(ToTensorflow):
             local_shuffle_seed: As for :meth:`iter_batches`.
             dtypes: A ``torch.dtype`` for all columns, or one by column.
             device: Where the tensors are; ``"auto"``: the rank's device in a training function,
-                else the CPU.
+                else the CPU. To a GPU the next batch is copied while one is in use.
             collate_fn: Makes the batch instead: a function of a dict of arrays, or an
                 ``ArrowBatchCollateFn``, ``NumpyBatchCollateFn`` or ``PandasBatchCollateFn``. Not
                 with ``dtypes``.
@@ -134,11 +134,11 @@ class DataIterator(ToTensorflow):
         """
         from headway.data._torch_batches import TorchBatches
 
-        convert = TorchBatches(dtypes, device, collate_fn, check_bool("pin_memory", pin_memory))
+        tensors = TorchBatches(dtypes, device, collate_fn, check_bool("pin_memory", pin_memory))
         consumption = checked_consumption(
             prefetch_batches, batch_size, drop_last, local_shuffle_buffer_size, local_shuffle_seed
         )
-        return Epochs(lambda: self._converted(consumption, convert))
+        return Epochs(lambda: self._epoch_of(consumption, tensors.over))
 
     def iter_tf_batches(
         self,
@@ -257,7 +257,7 @@ class DataIterator(ToTensorflow):
         """All rows of this iterator's share, kept: a :class:`MaterializedDataset`."""
         from headway.data._materialize import materialized
 
-        return kept(materialized(self._epoch_of(checked_consumption(1, None, False, None, None)), self.schema))
+        return kept(materialized(self._batches_of(checked_consumption(1, None, False, None, None)), self.schema))
 
     def stats(self) -> str:
         """What the last epoch took, stage by stage. One that was left is counted as far as its
@@ -316,7 +316,7 @@ class DataIterator(ToTensorflow):
             stream.close()
 
     def _rows_of(self, consumption: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        for batch in self._epoch_of(consumption):
+        for batch in self._batches_of(consumption):
             moving = self._moving
             for count, row in enumerate(batch.to_rows(), 1):
                 if self._moving is moving:
@@ -324,10 +324,21 @@ class DataIterator(ToTensorflow):
                 yield row
 
     def _converted(self, consumption: dict[str, Any], convert: Callable[[Batch], Any]) -> Iterator[Any]:
-        return (convert(batch) for batch in self._epoch_of(consumption))
+        return self._epoch_of(consumption, lambda batches: ([batch.place, convert(batch)] for batch in batches))
 
-    def _epoch_of(self, consumption: dict[str, Any]) -> Iterator[Batch]:
-        """The batches of the next epoch, or of the rest of one that is resumed."""
+    def _batches_of(self, consumption: dict[str, Any]) -> Iterator[Batch]:
+        return self._converted(consumption, lambda batch: batch)
+
+    def _epoch_of(
+        self, consumption: dict[str, Any], over: Callable[[Iterator[Batch]], Iterator[list[Any]]]
+    ) -> Iterator[Any]:
+        """What is made of the next epoch's batches, or of the rest of one that is resumed.
+
+        Args:
+            consumption: How its rows are consumed.
+            over: Makes of each batch a list of its place and of what is given. It may be ahead:
+                the position is behind what was given.
+        """
         if self._moving is not None:  # The one before was left in the middle.
             self._epoch, self._place, self._rows_given = self._epoch + 1, None, None
         moving = self._moving = object()
@@ -341,11 +352,11 @@ class DataIterator(ToTensorflow):
         self._waits = self._waits or _waits.of_rank(self._name)
         stream = self._epochs.open(asked, self._waits)
         try:
-            for batch in stream:
+            for each in over(iter(stream)):
                 self._epochs.begun()
                 if self._moving is moving:
-                    self._before, self._place, self._rows_given = self._place, batch.place, None
-                yield batch
+                    self._before, self._place, self._rows_given = self._place, each[0], None
+                yield each.pop()  # When the caller lets it go nobody has it.
         finally:
             try:
                 counters = stream.counters
@@ -362,30 +373,6 @@ class DataIterator(ToTensorflow):
     def __repr__(self) -> str:
         share = f", rank {self._share.rank} of {self._share.world_size}" if self._share.world_size > 1 else ""
         return f"DataIterator({self._name or 'data'}{share})"
-
-
-def checked_consumption(
-    prefetch_batches: Any, batch_size: Any, drop_last: Any, buffer_size: Any, shuffle_seed: Any
-) -> dict[str, Any]:
-    """How batches are cut, as the engine reads it.
-
-    Raises:
-        TypeError, ValueError: a bad argument.
-    """
-    if check_int("prefetch_batches", prefetch_batches, "0 or more") < 0:
-        raise ValueError(f"prefetch_batches is {prefetch_batches}; allowed: 0 or more")
-    for name, value in (("batch_size", batch_size), ("local_shuffle_buffer_size", buffer_size)):
-        if value is not None:
-            check_above_0(name, value, "None or an integer above 0")
-    if buffer_size is not None and batch_size is None:
-        raise ValueError("local_shuffle_buffer_size is given without batch_size; allowed: with a batch_size")
-    return {
-        "batch_size": batch_size,
-        "drop_last": check_bool("drop_last", drop_last),
-        "shuffle_window_rows": buffer_size,
-        "seed": check_seed("local_shuffle_seed", shuffle_seed),
-        "prefetch": prefetch_batches,
-    }
 
 
 def position_of(iterators: dict[str, DataIterator]) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from headway import _session as worker_session
@@ -41,17 +41,29 @@ class TorchBatches:
         self._from_numpy = torch.from_numpy
         self._device = _device(device)
         self._pins = pin_memory and torch.cuda.is_available()
-        #: Whether tensors are where they are to be.
-        self._stay = self._device.type == "cpu" and not self._pins
+
+    def over(self, batches: Iterator[Batch]) -> Iterator[list[Any]]:
+        """For each batch a list of its place and what :meth:`__call__` makes of it, on the device.
+        To a CUDA device the next batch is copied while one is in use.
+
+        Args:
+            batches: A stream's.
+        """
+        made = ([batch.place, self(batch)] for batch in batches)
+        if self._device.type == "cpu" and not self._pins:
+            return made
+        from headway._values.device_copies import changed, move, one_ahead, pinned
+
+        if self._device.type == "cuda":
+            return one_ahead(made, self._device, self._pins)
+        held = (changed(each, pinned) for each in made) if self._pins else made
+        return (move(each, self._device) for each in held)
 
     def __call__(self, batch: Batch) -> Any:
-        """The batch's tensors by column; or what ``collate_fn`` makes of it, with its tensors
-        moved.
-        """
+        """The batch's tensors by column, or what ``collate_fn`` makes of it."""
         if self._collate is not None:
-            return self._moved(self._collate(batch.as_format(self._format)))
-        tensors = {name: self._tensor(name, column) for name, column in batch.to_numpy().items()}
-        return tensors if self._stay else self._moved(tensors)
+            return self._collate(batch.as_format(self._format))
+        return {name: self._tensor(name, column) for name, column in batch.to_numpy().items()}
 
     def _tensor(self, name: str, column: np.ndarray) -> torch.Tensor:
         if column.dtype.kind in "OUSMmV":
@@ -62,20 +74,6 @@ class TorchBatches:
         tensor = self._from_numpy(column)
         dtype = self._dtypes.get(name) if self._by_column else self._dtypes
         return tensor if dtype is None else tensor.to(dtype)
-
-    def _moved(self, value: Any) -> Any:
-        import torch
-
-        if isinstance(value, torch.Tensor):
-            if self._stay:
-                return value
-            pinned = value.pin_memory() if self._pins and value.device.type == "cpu" else value
-            return pinned.to(self._device, non_blocking=self._pins)
-        if isinstance(value, Mapping):
-            return {name: self._moved(each) for name, each in value.items()}
-        if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
-            return type(value)(self._moved(each) for each in value)
-        return value
 
 
 def _words(column: np.ndarray) -> str:

@@ -1,0 +1,92 @@
+"""Batches of data sets on a rank's device, and the position of an iteration that copies ahead."""
+
+import itertools
+from typing import NamedTuple
+
+import headway
+import headway.data
+import pytest
+from headway import train
+
+
+@pytest.fixture(autouse=True, scope="module")
+def the_data_process_ends():
+    yield
+    headway.shutdown()
+
+
+def test_tensors_in_what_a_collate_function_makes_are_on_the_device():
+    torch = pytest.importorskip("torch")
+
+    class Pair(NamedTuple):
+        numbers: object
+        rest: list
+
+    def collate(arrays):
+        numbers = torch.from_numpy(arrays["id"])
+        return {"pair": Pair(numbers, [numbers, "text"]), "rows": len(numbers)}
+
+    batches = headway.data.range(8).iter_torch_batches(batch_size=4, collate_fn=collate, device="meta")
+    for batch in batches:
+        assert type(batch["pair"]) is Pair
+        assert [tensor.device.type for tensor in (batch["pair"].numbers, batch["pair"].rest[0])] == ["meta", "meta"]
+        assert (batch["pair"].rest[1], batch["rows"]) == ("text", 4)
+
+
+def one_ahead(batches):
+    """As copies to a GPU are made: the next batch is taken from the stream before one is given."""
+    made = [[batch.place, batch.to_numpy()["id"].tolist()] for batch in itertools.islice(batches, 1)]
+    for batch in batches:
+        made.append([batch.place, batch.to_numpy()["id"].tolist()])
+        yield made.pop(0)
+    yield from made
+
+
+def test_the_position_is_behind_what_was_given_where_batches_are_copied_ahead():
+    from headway.data._epochs import checked_consumption
+
+    iterator = headway.data.range(40).iterator()
+    consumption = checked_consumption(1, 8, False, None, None)
+    given, states = [], []
+    for rows in iterator._epoch_of(consumption, one_ahead):
+        given.append(rows)
+        states.append(iterator.state_dict())
+    assert list(itertools.chain(*given)) == list(range(40))
+    for index, state in enumerate(states):
+        resumed = headway.data.range(40).iterator()
+        resumed.load_state_dict(state)
+        rest = [row["id"] for row in resumed.iter_rows()]
+        assert rest == list(range(8 * (index + 1), 40))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("pin_memory", [True, False])
+def test_batches_come_whole_and_in_order_on_a_gpu(fit_torch, pin_memory):
+    rows, width, size = 4096, 1024, 64
+
+    def loop(config):
+        import torch
+        from headway.train.torch import get_device
+
+        shard = train.get_dataset_shard("train")
+        sums, before = [], torch.cuda.current_stream()
+        stream = torch.cuda.Stream()
+        for batch in shard.iter_torch_batches(batch_size=size, pin_memory=config["pin_memory"]):
+            assert batch["data"].device == get_device()
+            assert torch.cuda.current_stream() == before
+            # Work that is still under way on the batch's memory when the next ones arrive.
+            with torch.cuda.stream(stream):
+                stream.wait_stream(before)
+                sums.append(batch["data"].double().sum())
+                batch["data"].record_stream(stream)
+        torch.cuda.synchronize()
+        expected = [sum(width * row for row in range(begin, begin + size)) for begin in range(0, rows, size)]
+        assert [total.item() for total in sums] == expected
+
+    fit_torch(
+        loop,
+        1,
+        config={"pin_memory": pin_memory},
+        scaling_config=train.ScalingConfig(num_workers=1, use_gpu=True),
+        datasets={"train": headway.data.range_tensor(rows, shape=(width,))},
+    )
