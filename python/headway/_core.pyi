@@ -1097,6 +1097,11 @@ def data_progress_text(counters: str, what: str) -> str:
 def data_lanes(machines: int) -> int:
     """Into how many lanes a data set is cut that so many machines read."""
 
+def data_wider_number(one: str, other: str) -> str | None:
+    """
+    Arrow's name of the type that has the numbers of two, by their names; None where there is none.
+    """
+
 def data_flows_together(before: str, epoch: str) -> str:
     """Counters of several epochs of a data set (JSON) as one."""
 

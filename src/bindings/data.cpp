@@ -3,6 +3,7 @@
 #include "data/epoch_order.hpp"
 #include "data/flow_text.hpp"
 #include "data/verdict.hpp"
+#include "data/wider_number.hpp"
 #include "feed/data_process.hpp"
 #include "feed/feed_client.hpp"
 #include "feed/function_seat.hpp"
@@ -10,6 +11,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
@@ -259,6 +261,9 @@ void bind_counters(nb::module_& module) {
   // Keeps the GIL: arithmetic.
   module.def("data_lanes", &data::lanes_for, nb::arg("machines"),
              "Into how many lanes a data set is cut that so many machines read.");
+  // Keeps the GIL: a look into a table.
+  module.def("data_wider_number", &data::wider_number, nb::arg("one"), nb::arg("other"),
+             "Arrow's name of the type that has the numbers of two, by their names; None where there is none.");
   module.def(
       "data_flows_together",
       [](const std::string& before, const std::string& epoch) {

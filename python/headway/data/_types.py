@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from headway import _core
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -11,8 +13,8 @@ if TYPE_CHECKING:
 def known(kind: pa.Schema, other: pa.Schema) -> pa.Schema:
     """``kind`` with the other one's types of columns of which it knows none, as they held nothing
     but None, or lists without elements; with arrays whose shapes may differ where those of the
-    other one do; with the fields of both structs; and with numbers of a type that has both, as
-    ``src/flow/functions/wider_schema.cpp`` chooses it.
+    other one do; with the fields of both structs; and with numbers of a type that has both, as the
+    engine chooses it.
     """
     import pyarrow as pa
 
@@ -125,17 +127,8 @@ def _number(kind: Any, other: Any) -> Any:
     """The type of numbers that has both; None: none has, or they are no numbers."""
     import pyarrow as pa
 
-    integers = [pa.types.is_integer(each) for each in (kind, other)]
-    if not all(integer or pa.types.is_floating(each) for integer, each in zip(integers, (kind, other), strict=True)):
-        return None
-    if any(integers) and not all(integers):
-        return pa.float64()
-    wider = other if kind.bit_width < other.bit_width else kind
-    if not any(integers) or pa.types.is_signed_integer(kind) == pa.types.is_signed_integer(other):
-        return wider
-    natural, integer = (other, kind) if pa.types.is_signed_integer(kind) else (kind, other)
-    bits = max(2 * natural.bit_width, integer.bit_width)
-    return {16: pa.int16(), 32: pa.int32(), 64: pa.int64()}.get(bits)
+    name = _core.data_wider_number(str(kind), str(other))
+    return None if name is None else pa.type_for_alias(name)
 
 
 def _is_fixed(kind: Any) -> bool:

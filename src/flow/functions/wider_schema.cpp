@@ -1,12 +1,11 @@
 #include "flow/functions/wider_schema.hpp"
 
+#include "data/wider_number.hpp"
 #include "flow/tensor_rows.hpp"
 
 #include <arrow/extension/fixed_shape_tensor.h>
 #include <arrow/extension/variable_shape_tensor.h>
-#include <arrow/type_traits.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -50,25 +49,13 @@ Type wider_tensor(const arrow::DataType& type, const arrow::DataType& other) {
   return arrow::extension::variable_shape_tensor(values, static_cast<std::int32_t>(kind.dimensions));
 }
 
-Type integer_of(int bits) {
-  if (bits <= 8) return arrow::int8();
-  if (bits <= 16) return arrow::int16();
-  return bits <= 32 ? arrow::int32() : arrow::int64();
-}
-
 /// The type of numbers that has both; null: none has, or they are no numbers.
 Type wider_number(const Type& type, const Type& other) {
-  const bool integers[] = {arrow::is_integer(type->id()), arrow::is_integer(other->id())};
-  const bool floats[] = {arrow::is_floating(type->id()), arrow::is_floating(other->id())};
-  if (floats[0] && floats[1]) return type->bit_width() < other->bit_width() ? other : type;
-  if ((integers[0] && floats[1]) || (floats[0] && integers[1])) return arrow::float64();
-  if (!integers[0] || !integers[1]) return nullptr;
-  const bool is_signed = arrow::is_signed_integer(type->id());
-  if (is_signed == arrow::is_signed_integer(other->id())) return type->bit_width() < other->bit_width() ? other : type;
-  const Type& natural = is_signed ? other : type;
-  const Type& integer = is_signed ? type : other;
-  if (natural->bit_width() == 64) return nullptr;
-  return integer_of(std::max(2 * natural->bit_width(), integer->bit_width()));
+  const auto name = data::wider_number(type->ToString(), other->ToString());
+  for (const Type& each : arrow::NumericTypes()) {
+    if (name && each->ToString() == *name) return each;
+  }
+  return nullptr;
 }
 
 /// Text or bytes of any length; null: they are neither.
