@@ -92,7 +92,8 @@ arrow::Result<std::shared_ptr<const Source>> PlanBuilder::source_of(std::size_t 
     ARROW_ASSIGN_OR_RAISE(source, open_range(*range));
   } else if (const auto* read = node(index).as<data::ReadNode>()) {
     register_python_filesystem(engine_.functions(), *read, input_.blobs);
-    ARROW_ASSIGN_OR_RAISE(source, open_source(*read, engine_.budget().pool(), input_.errored_max));
+    ARROW_ASSIGN_OR_RAISE(source,
+                          open_source(*read, engine_.budget().pool(), input_.errored_max, engine_.wider_types()));
   } else if (const auto* python = node(index).as<data::PythonSourceNode>()) {
     ARROW_ASSIGN_OR_RAISE(source, open_python_source(engine_.functions(), *python, input_.blobs));
   } else {

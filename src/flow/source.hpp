@@ -20,6 +20,8 @@ struct ReadNode;
 /// What the executor knows of files: units, and how to read one.
 namespace headway::flow {
 
+class WiderTypes;
+
 /// What is read at once: a row group, a range of bytes that ends at a line's end, a slice of a
 /// table, a few small files.
 struct Unit {
@@ -67,8 +69,11 @@ class Source {
 };
 
 /// Opens what a read names: lists files, reads footers concurrently, fixes the schema. Errors name
-/// the file.
+/// the file. Where types are those of samples, rows that need wider ones fail with
+/// `is_schema_widened`, once `wider` has these for whoever opens the source again; without it they
+/// are errors.
 arrow::Result<std::unique_ptr<Source>> open_source(const data::ReadNode& node, arrow::MemoryPool* pool,
-                                                   std::int64_t errored_max = 0);
+                                                   std::int64_t errored_max = 0,
+                                                   std::shared_ptr<WiderTypes> wider = nullptr);
 
 }  // namespace headway::flow

@@ -104,8 +104,13 @@ Type wider_type(const Type& type, const Type& other) {
 
 class Widened : public arrow::StatusDetail {
  public:
+  explicit Widened(std::shared_ptr<arrow::Schema> schema) : schema_(std::move(schema)) {}
   const char* type_id() const override { return "headway::Widened"; }
-  std::string ToString() const override { return "a function's outputs have a wider type"; }
+  std::string ToString() const override { return "later rows have wider types"; }
+  const std::shared_ptr<arrow::Schema>& schema() const { return schema_; }
+
+ private:
+  std::shared_ptr<arrow::Schema> schema_;
 };
 
 }  // namespace
@@ -125,10 +130,16 @@ bool is_wider(const arrow::DataType& to, const std::shared_ptr<arrow::DataType>&
   return wider_type(from, same)->Equals(to);
 }
 
-arrow::Status schema_widened(const arrow::Status& misfit) { return misfit.WithDetail(std::make_shared<Widened>()); }
+arrow::Status schema_widened(const arrow::Status& misfit, std::shared_ptr<arrow::Schema> schema) {
+  return misfit.WithDetail(std::make_shared<Widened>(std::move(schema)));
+}
 
 bool is_schema_widened(const arrow::Status& status) {
   return status.detail() && std::string_view(status.detail()->type_id()) == "headway::Widened";
+}
+
+std::shared_ptr<arrow::Schema> widened_schema(const arrow::Status& status) {
+  return is_schema_widened(status) ? static_cast<const Widened&>(*status.detail()).schema() : nullptr;
 }
 
 }  // namespace headway::flow

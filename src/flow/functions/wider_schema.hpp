@@ -5,9 +5,9 @@
 
 #include <memory>
 
-/// Outputs of a function whose columns have other types than its first output had. Where a type has
-/// the values of both, whoever runs the plan makes its stages again, and all outputs have the wider
-/// type.
+/// Outputs of a function whose columns have other types than its first output had, and parts of
+/// files whose columns have other types than samples had. Where a type has the values of both,
+/// whoever runs the plan makes its stages again, and all rows have the wider type.
 namespace headway::flow {
 
 /// A schema for outputs that fit `schema`, and for those that are as `other`: tensors whose shapes
@@ -20,9 +20,11 @@ std::shared_ptr<arrow::Schema> wider_schema(const std::shared_ptr<arrow::Schema>
 /// since large integers that double does not have are an error once they come.
 bool is_wider(const arrow::DataType& to, const std::shared_ptr<arrow::DataType>& from);
 
-/// The failure of a plan that succeeds when its stages are made again.
-arrow::Status schema_widened(const arrow::Status& misfit);
+/// The failure of a plan that succeeds when its stages are made again. `schema` has the wider types
+/// where they are kept for the next time: see `WiderTypes`.
+arrow::Status schema_widened(const arrow::Status& misfit, std::shared_ptr<arrow::Schema> schema = nullptr);
 bool is_schema_widened(const arrow::Status& status);
+std::shared_ptr<arrow::Schema> widened_schema(const arrow::Status& status);
 
 /// So often at most are a plan's stages made again.
 inline constexpr int widenings_max = 100;

@@ -1,8 +1,10 @@
+#include "flow/functions/wider_schema.hpp"
 #include "flow/sources/csv_header.hpp"
 #include "flow/sources/csv_options.hpp"
 #include "flow/sources/formats.hpp"
 #include "flow/sources/inference.hpp"
 #include "flow/sources/line_ends.hpp"
+#include "flow/sources/mixed_numbers.hpp"
 #include "flow/sources/samples.hpp"
 
 #include "core/location.hpp"
@@ -76,7 +78,13 @@ class CsvFormat : public FileFormat {
       ARROW_RETURN_NOT_OK(check_names((*seen)->field_names(), file.location + ": "));
       ARROW_ASSIGN_OR_RAISE(schema_, common_schema(*schema_, **seen));
     }
+    sample_schema_ = schema_;
     return schema_;
+  }
+
+  bool has_samples() const override { return true; }
+  std::shared_ptr<arrow::Schema> widen(const arrow::Schema& schema) override {
+    return schema_ = wider_schema(schema_, schema);
   }
 
   arrow::Result<std::vector<Piece>> split(std::size_t index, const SourceFile& file) const override {
@@ -94,7 +102,8 @@ class CsvFormat : public FileFormat {
     ARROW_RETURN_NOT_OK(check_names(rows.names, ""));
     ARROW_RETURN_NOT_OK(check_end(file, piece, *rows.text));
     auto table = parsed(rows, convert, pool);
-    if (!table.ok()) return explain(table.status(), file, rows, pool);
+    if (!table.ok()) return widened(explain(table.status(), file, rows, pool), rows, pool);
+    if (schema_ != sample_schema_) ARROW_RETURN_NOT_OK(check_integers(**table, rows, pool));
     return std::make_shared<arrow::TableBatchReader>(std::move(*table));
   }
 
@@ -155,6 +164,24 @@ class CsvFormat : public FileFormat {
         csv::TableReader::Make(arrow::io::IOContext(pool), std::make_shared<arrow::io::BufferReader>(rows.text), read,
                                parse, convert));
     return reader->Read();
+  }
+
+  /// The failure, or one that says which wider types the rows need.
+  arrow::Status widened(const arrow::Status& failure, const Rows& rows, arrow::MemoryPool* pool) const {
+    const auto seen = parsed(rows, options_.convert, pool);
+    if (!seen.ok()) return failure;
+    auto wider = wider_schema(schema_, *(*seen)->schema());
+    return wider->Equals(*schema_) ? failure : schema_widened(failure, std::move(wider));
+  }
+
+  /// Errors for integers that a column of fractions lacks.
+  arrow::Status check_integers(const arrow::Table& table, const Rows& rows, arrow::MemoryPool* pool) const {
+    csv::ConvertOptions texts = csv::ConvertOptions::Defaults();
+    texts.include_columns = columns_to_check(table, *sample_schema_);
+    for (const std::string& name : texts.include_columns) texts.column_types[name] = arrow::utf8();
+    if (texts.include_columns.empty()) return arrow::Status::OK();
+    ARROW_ASSIGN_OR_RAISE(const auto read, parsed(rows, texts, pool));
+    return check_text_integers(*read);
   }
 
   static std::shared_ptr<arrow::Schema> nulls(const std::vector<std::string>& names) {
@@ -233,6 +260,7 @@ class CsvFormat : public FileFormat {
   std::int64_t unit_bytes_;
   std::optional<Quoting> quoting_;
   std::shared_ptr<arrow::Schema> schema_;
+  std::shared_ptr<arrow::Schema> sample_schema_;  ///< Before it was widened.
 };
 
 }  // namespace

@@ -38,6 +38,12 @@ class FileFormat {
   virtual arrow::Result<std::shared_ptr<arrow::Schema>> open(const std::vector<SourceFile>& files,
                                                              arrow::MemoryPool* pool) = 0;
 
+  /// Whether types are those of samples. Then pieces may fail with `schema_widened` and a schema.
+  virtual bool has_samples() const { return false; }
+  /// After `open`: rows have types that have the values of `schema` too. The schema of all files
+  /// then.
+  virtual std::shared_ptr<arrow::Schema> widen(const arrow::Schema& schema);
+
   /// The parts of a file in its order: the whole of it, unless a format knows better.
   virtual arrow::Result<std::vector<Piece>> split(std::size_t index, const SourceFile& file) const;
 
@@ -70,8 +76,10 @@ arrow::Result<std::int64_t> unit_bytes_of(const data::ReadNode& read);
 /// `packed_bytes_min` or `packed_files_max`, adds the columns of partitions and, with
 /// `include_paths`, the column `path`, and keeps the columns that `read.options` asks for. Where
 /// units may fail (`errored_max`: how many; -1: all), no two files are a unit together, and files
-/// that cannot even be cut are units that fail when they are read.
+/// that cannot even be cut are units that fail when they are read. `wider` keeps the types of
+/// formats that have samples.
 arrow::Result<std::unique_ptr<Source>> open_file_source(const data::ReadNode& read, std::unique_ptr<FileFormat> format,
-                                                        arrow::MemoryPool* pool, std::int64_t errored_max = 0);
+                                                        arrow::MemoryPool* pool, std::int64_t errored_max = 0,
+                                                        std::shared_ptr<WiderTypes> wider = nullptr);
 
 }  // namespace headway::flow

@@ -1,5 +1,7 @@
+#include "core/json.hpp"
 #include "core/location.hpp"
 #include "core/text.hpp"
+#include "data/plan_identity.hpp"
 #include "flow/sources/file_format.hpp"
 #include "flow/sources/read_options.hpp"
 #include "flow/sources/unit_reader.hpp"
@@ -132,6 +134,15 @@ class FileSource : public Source {
   std::vector<Unit> units_;
 };
 
+/// The same for the same files, whatever columns are read.
+std::string name_of_source(const data::ReadNode& read, const std::vector<SourceFile>& files) {
+  data::ReadNode all = read;
+  all.options.erase("columns");
+  std::string text = to_json_text(all);
+  for (const SourceFile& file : files) text += '\n' + file.location + ' ' + std::to_string(file.bytes);
+  return data::digest_of(text);
+}
+
 /// Columns that are made of a file's path are text.
 arrow::Status check_path(const SourceFile& file, bool has_path) {
   const bool is_text = std::ranges::all_of(
@@ -227,6 +238,8 @@ arrow::Result<std::shared_ptr<arrow::Schema>> open_format(FileFormat& format, co
 
 }  // namespace
 
+std::shared_ptr<arrow::Schema> FileFormat::widen(const arrow::Schema&) { return nullptr; }
+
 arrow::Result<std::vector<Piece>> FileFormat::split(std::size_t index, const SourceFile& file) const {
   return std::vector<Piece>{{.file = index, .begin = 0, .end = file.bytes, .rows = -1, .bytes = file.bytes}};
 }
@@ -250,7 +263,8 @@ arrow::Result<std::int64_t> unit_bytes_of(const data::ReadNode& read) {
 }
 
 arrow::Result<std::unique_ptr<Source>> open_file_source(const data::ReadNode& read, std::unique_ptr<FileFormat> format,
-                                                        arrow::MemoryPool* pool, std::int64_t errored_max) {
+                                                        arrow::MemoryPool* pool, std::int64_t errored_max,
+                                                        std::shared_ptr<WiderTypes> wider) {
   static const arrow::Status kernels = arrow::compute::Initialize();
   ARROW_RETURN_NOT_OK(kernels);
   auto opened = std::make_shared<OpenedFiles>();
@@ -258,6 +272,12 @@ arrow::Result<std::unique_ptr<Source>> open_file_source(const data::ReadNode& re
   const std::vector<SourceFile>& files = opened->found.files;
   opened->format = std::move(format);
   ARROW_ASSIGN_OR_RAISE(opened->format_schema, open_format(*opened->format, files, pool, errored_max));
+  if (wider != nullptr && opened->format->has_samples()) {
+    opened->wider = std::move(wider);
+    opened->source = name_of_source(read, files);
+    const auto known = opened->wider->find(opened->source);
+    if (known != nullptr) opened->format_schema = opened->format->widen(*known);
+  }
   ARROW_RETURN_NOT_OK(set_schema(read, *opened));
   ARROW_ASSIGN_OR_RAISE(std::vector<Piece> pieces, split_all(*opened, errored_max != 0));
   ARROW_ASSIGN_OR_RAISE(const std::int64_t unit_bytes, unit_bytes_of(read));

@@ -1,9 +1,12 @@
 #include "core/location.hpp"
 #include "flow/expressions/type_names.hpp"
+#include "flow/functions/wider_schema.hpp"
 #include "flow/sources/formats.hpp"
 #include "flow/sources/inference.hpp"
 #include "flow/sources/json_text_rows.hpp"
+#include "flow/sources/line_blocks.hpp"
 #include "flow/sources/line_ends.hpp"
+#include "flow/sources/mixed_numbers.hpp"
 #include "flow/sources/read_options.hpp"
 #include "flow/sources/samples.hpp"
 
@@ -19,7 +22,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <map>
+#include <optional>
 
 namespace headway::flow {
 namespace {
@@ -29,6 +34,7 @@ using BufferResult = arrow::Result<std::shared_ptr<arrow::Buffer>>;
 
 constexpr std::int64_t json_look_bytes = std::int64_t{64} << 10;
 constexpr std::int32_t json_block = std::int32_t{1} << 20;
+constexpr std::int64_t stream_block_bytes = std::int64_t{4} << 20;
 
 BufferResult read_all(arrow::io::InputStream& stream, std::int64_t bytes_max, arrow::MemoryPool* pool) {
   arrow::BufferVector parts;
@@ -42,13 +48,60 @@ BufferResult read_all(arrow::io::InputStream& stream, std::int64_t bytes_max, ar
   return parts.size() == 1 ? BufferResult(parts.front()) : arrow::ConcatenateBuffers(parts, pool);
 }
 
+std::int32_t one_block(std::string_view text) {
+  return static_cast<std::int32_t>(std::min<std::size_t>(text.size() + 1, std::size_t{1} << 30));
+}
+
 /// The longest row decides how long a block is at least.
 std::int32_t block_for(std::string_view text) {
   const std::size_t first = std::min(text.find('\n'), text.size());
   const bool short_rows = first < static_cast<std::size_t>(json_block) / 4;
-  return short_rows ? json_block
-                    : static_cast<std::int32_t>(std::min<std::size_t>(text.size() + 1, std::size_t{1} << 30));
+  return short_rows ? json_block : one_block(text);
 }
+
+/// A failure that names a row, counted from where a text begins, of which so many are before it.
+arrow::Status with_row_behind(const arrow::Status& status, std::int64_t rows_before) {
+  std::string words = status.message();
+  constexpr std::string_view mark = "in row ";
+  const std::size_t at = words.rfind(mark);
+  if (at == std::string::npos) return status;
+  std::int64_t row = 0;
+  const char* digits = words.data() + at + mark.size();
+  const auto [end, failure] = std::from_chars(digits, words.data() + words.size(), row);
+  if (failure != std::errc()) return status;
+  words.replace(at, static_cast<std::size_t>(end - words.data()) - at, mark.data() + std::to_string(rows_before + row));
+  return status.WithMessage(words);
+}
+
+/// Blocks of lines, one table after the other.
+class TablesOfLines : public arrow::RecordBatchReader {
+ public:
+  using Parse = std::function<TableResult(const std::shared_ptr<arrow::Buffer>&)>;
+
+  TablesOfLines(std::shared_ptr<arrow::Schema> schema, LineBlocks blocks, Parse parse)
+      : schema_(std::move(schema)), blocks_(std::move(blocks)), parse_(std::move(parse)) {}
+
+  std::shared_ptr<arrow::Schema> schema() const override { return schema_; }
+
+  arrow::Status ReadNext(std::shared_ptr<arrow::RecordBatch>* out) override {
+    *out = nullptr;
+    while (true) {
+      if (batches_) ARROW_RETURN_NOT_OK(batches_->ReadNext(out));
+      if (*out != nullptr) return arrow::Status::OK();
+      ARROW_ASSIGN_OR_RAISE(const auto text, blocks_.next());
+      if (text == nullptr) return arrow::Status::OK();
+      auto table = parse_(text);
+      if (!table.ok()) return with_row_behind(table.status(), blocks_.lines_before());
+      batches_.emplace(std::move(*table));
+    }
+  }
+
+ private:
+  std::shared_ptr<arrow::Schema> schema_;
+  LineBlocks blocks_;
+  Parse parse_;
+  std::optional<arrow::TableBatchReader> batches_;
+};
 
 class JsonFormat : public FileFormat {
  public:
@@ -69,7 +122,13 @@ class JsonFormat : public FileFormat {
       }
       ARROW_ASSIGN_OR_RAISE(schema_, common_schema(*schema_, **seen));
     }
+    sample_schema_ = schema_;
     return schema_;
+  }
+
+  bool has_samples() const override { return true; }
+  std::shared_ptr<arrow::Schema> widen(const arrow::Schema& schema) override {
+    return schema_ = wider_schema(schema_, schema);
   }
 
   arrow::Result<std::vector<Piece>> split(std::size_t index, const SourceFile& file) const override {
@@ -83,6 +142,20 @@ class JsonFormat : public FileFormat {
   arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> read(const SourceFile& file, const Piece& piece,
                                                                 const std::vector<int>& columns,
                                                                 arrow::MemoryPool* pool) const override {
+    if (is_compressed(file.location)) {
+      if (auto streamed = read_stream(file, columns, pool); !streamed.ok() || *streamed != nullptr) return streamed;
+    }
+    std::int64_t begin = 0;
+    ARROW_ASSIGN_OR_RAISE(const auto text, rows_of(file, piece, &begin, pool));
+    auto table = table_of(text, columns, pool);
+    if (!table.ok()) return explain(table.status(), file, begin, pool);
+    return std::make_shared<arrow::TableBatchReader>(std::move(*table));
+  }
+
+ private:
+  /// The columns of rows, each with its type.
+  TableResult table_of(const std::shared_ptr<arrow::Buffer>& text, const std::vector<int>& columns,
+                       arrow::MemoryPool* pool) const {
     arrow::json::ParseOptions parse = arrow::json::ParseOptions::Defaults();
     const bool all = columns.size() == static_cast<std::size_t>(schema_->num_fields());
     parse.unexpected_field_behavior =
@@ -93,18 +166,24 @@ class JsonFormat : public FileFormat {
       for (const int column : columns) chosen.push_back(schema_->field(column));
       parse.explicit_schema = arrow::schema(std::move(chosen));
     }
-    if (is_compressed(file.location)) {
-      if (auto streamed = read_stream(file, parse, pool); streamed.ok() && *streamed != nullptr) return streamed;
-    }
-    std::int64_t begin = 0;
-    ARROW_ASSIGN_OR_RAISE(const auto text, rows_of(file, piece, &begin, pool));
     auto table = parsed(text, parse, pool);
-    if (!table.ok()) return explain(table.status(), file, begin, pool);
+    if (!table.ok()) return widened(table.status(), text, pool);
     if (all) ARROW_RETURN_NOT_OK(check_fields(**table));
-    return std::make_shared<arrow::TableBatchReader>(std::move(*table));
+    if (schema_ != sample_schema_) {
+      ARROW_RETURN_NOT_OK(check_json_integers(std::string_view(*text), columns_to_check(**table, *sample_schema_)));
+    }
+    return table;
   }
 
- private:
+  /// Arrow counts rows from the text's begin; people count lines of the file.
+  static arrow::Status explain(const arrow::Status& status, const SourceFile& file, std::int64_t begin,
+                               arrow::MemoryPool* pool) {
+    if (begin == 0) return status;
+    ARROW_ASSIGN_OR_RAISE(const auto opened, open_file(file.location, pool));
+    ARROW_ASSIGN_OR_RAISE(const std::int64_t before, lines_before(*opened, begin));
+    return with_row_behind(status, before);
+  }
+
   arrow::Result<bool> has_lines(const SourceFile& file, arrow::MemoryPool* pool) const {
     if (lines_) return true;
     ARROW_ASSIGN_OR_RAISE(const auto stream, open_decompressed(file.location, pool));
@@ -130,9 +209,17 @@ class JsonFormat : public FileFormat {
     if (rows.find_first_not_of(" \t\r\n") == std::string_view::npos) {
       return arrow::Table::MakeEmpty(parse.explicit_schema ? parse.explicit_schema : arrow::schema({}), pool);
     }
+    TableResult table = in_blocks(text, parse, block_for(rows), pool);
+    if (table.ok()) return table;
+    // Arrow counts rows within a block: only those of one block are counted from the text's begin.
+    return in_blocks(text, parse, one_block(rows), pool);
+  }
+
+  static TableResult in_blocks(const std::shared_ptr<arrow::Buffer>& text, const arrow::json::ParseOptions& parse,
+                               std::int32_t block_size, arrow::MemoryPool* pool) {
     arrow::json::ReadOptions read = arrow::json::ReadOptions::Defaults();
     read.use_threads = false;
-    read.block_size = block_for(rows);
+    read.block_size = block_size;
     ARROW_ASSIGN_OR_RAISE(const auto reader, arrow::json::TableReader::Make(
                                                  pool, std::make_shared<arrow::io::BufferReader>(text), read, parse));
     return reader->Read();
@@ -140,17 +227,35 @@ class JsonFormat : public FileFormat {
 
   /// Lines of a compressed file, a block at a time. Null: it has no lines.
   arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> read_stream(const SourceFile& file,
-                                                                       const arrow::json::ParseOptions& parse,
+                                                                       const std::vector<int>& columns,
                                                                        arrow::MemoryPool* pool) const {
     ARROW_ASSIGN_OR_RAISE(const bool lines, has_lines(file, pool));
     if (!lines) return nullptr;
-    ARROW_ASSIGN_OR_RAISE(const auto stream, open_decompressed(file.location, pool));
-    arrow::json::ReadOptions read = arrow::json::ReadOptions::Defaults();
-    read.use_threads = false;
-    read.block_size = 4 * json_block;
-    ARROW_ASSIGN_OR_RAISE(auto reader,
-                          arrow::json::StreamingReader::Make(stream, read, parse, arrow::io::IOContext(pool)));
-    return std::shared_ptr<arrow::RecordBatchReader>(std::move(reader));
+    ARROW_ASSIGN_OR_RAISE(auto stream, open_decompressed(file.location, pool));
+    auto parse = [this, columns, pool](const std::shared_ptr<arrow::Buffer>& text) {
+      return table_of(text, columns, pool);
+    };
+    return std::make_shared<TablesOfLines>(schema_, LineBlocks(std::move(stream), stream_block_bytes),
+                                           std::move(parse));
+  }
+
+  /// The failure, or one that says which wider types the rows need.
+  arrow::Status widened(const arrow::Status& failure, const std::shared_ptr<arrow::Buffer>& text,
+                        arrow::MemoryPool* pool) const {
+    const auto seen = parsed(text, inferring(), pool);
+    if (!seen.ok()) return failure;
+    auto wider = wider_schema(schema_, *(*seen)->schema());
+    return wider->Equals(*schema_) ? failure : schema_widened(failure, std::move(wider));
+  }
+
+  /// Types as they come, except those that the user has said.
+  arrow::json::ParseOptions inferring() const {
+    arrow::json::ParseOptions parse = arrow::json::ParseOptions::Defaults();
+    if (types_.empty()) return parse;
+    arrow::FieldVector known;
+    for (const auto& [name, type] : types_) known.push_back(arrow::field(name, type));
+    parse.explicit_schema = arrow::schema(std::move(known));
+    return parse;
   }
 
   arrow::Result<std::shared_ptr<arrow::Schema>> sample(const SourceFile& file, const Piece& piece,
@@ -168,13 +273,7 @@ class JsonFormat : public FileFormat {
     } else {
       ARROW_ASSIGN_OR_RAISE(text, rows_of(file, piece, &begin, pool));
     }
-    arrow::json::ParseOptions parse = arrow::json::ParseOptions::Defaults();
-    if (!types_.empty()) {
-      arrow::FieldVector known;
-      for (const auto& [name, type] : types_) known.push_back(arrow::field(name, type));
-      parse.explicit_schema = arrow::schema(std::move(known));
-    }
-    const auto table = parsed(text, parse, pool);
+    const auto table = parsed(text, inferring(), pool);
     if (!table.ok()) return explain(table.status(), file, begin, pool);
     return (*table)->schema();
   }
@@ -194,32 +293,11 @@ class JsonFormat : public FileFormat {
     return arrow::Status::OK();
   }
 
-  /// Arrow counts rows from the text's begin; people count lines of the file.
-  arrow::Status explain(const arrow::Status& status, const SourceFile& file, std::int64_t begin,
-                        arrow::MemoryPool* pool) const {
-    std::string words = status.message();
-    std::int64_t before = 0;
-    if (begin > 0) {
-      ARROW_ASSIGN_OR_RAISE(const auto opened, open_file(file.location, pool));
-      ARROW_ASSIGN_OR_RAISE(before, lines_before(*opened, begin));
-    }
-    constexpr std::string_view mark = "in row ";
-    if (const std::size_t at = words.rfind(mark); at != std::string::npos) {
-      std::int64_t row = 0;
-      const char* digits = words.data() + at + mark.size();
-      const auto [end, failure] = std::from_chars(digits, words.data() + words.size(), row);
-      if (failure == std::errc()) {
-        words.replace(at, static_cast<std::size_t>(end - words.data()) - at,
-                      mark.data() + std::to_string(before + row));
-      }
-    }
-    return status.WithMessage(words);
-  }
-
   Types types_;
   bool lines_;
   std::int64_t unit_bytes_;
   std::shared_ptr<arrow::Schema> schema_;
+  std::shared_ptr<arrow::Schema> sample_schema_;  ///< Before it was widened.
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "flow/sources/unit_reader.hpp"
 
 #include "core/location.hpp"
+#include "flow/functions/wider_schema.hpp"
 #include "flow/placed.hpp"
 #include "flow/shared_ring.hpp"
 #include "flow/sources/partitions.hpp"
@@ -109,7 +110,12 @@ class UnitReader : public arrow::RecordBatchReader {
   const SourceFile& file() const { return opened_->found.files[pieces_[at_].file]; }
 
   /// With the file and, unless the words have a row, the rows of the piece.
-  arrow::Status named(const arrow::Status& status, bool has_row = false) const {
+  arrow::Status named(const arrow::Status& failure, bool has_row = false) const {
+    if (const auto wider = widened_schema(failure); wider != nullptr && opened_->wider != nullptr) {
+      opened_->wider->add(opened_->source, wider);
+      return failure;
+    }
+    const arrow::Status status = failure.WithDetail(nullptr);
     const Piece& piece = pieces_[at_];
     std::string place = shown_location(users_path(file().location));
     // Those that come from a server name the file themselves.
