@@ -3,12 +3,15 @@
 import io
 import json
 import pickle
+import sys
 import tarfile
 
+import msgpack
 import numpy as np
 import pyarrow.fs
 import pytest
 from headway import data
+from headway.data import _webdataset
 
 pytestmark = pytest.mark.usefixtures("the_engine_ends")
 
@@ -133,6 +136,52 @@ def test_nothing_is_unpickled_unless_that_is_asked_for(tmp_path, monkeypatch):
         data.read_webdataset(place).take_all()
     monkeypatch.setenv(UNSAFE, "1")
     assert data.read_webdataset(place).take_all()[0]["pkl"] == [1, 2]
+
+
+def test_messages_of_msgpack_are_values(tmp_path):
+    message = {"boxes": [1, 2], "name": "cät", "raw": b"\x00"}
+    place = archive(tmp_path / "a.tar", [("1.mp", msgpack.packb(message)), ("1.more.mp", msgpack.packb(7))])
+    (row,) = data.read_webdataset(place).take_all()
+    assert (row["mp"], row["more.mp"]) == (message, 7)
+    data.from_items([{"mp": message}]).write_webdataset(str(tmp_path / "out"))
+    with tarfile.open(next((tmp_path / "out").glob("*.tar"))) as made:
+        assert msgpack.unpackb(made.extractfile(made.getnames()[0]).read()) == message
+    broken = archive(tmp_path / "b.tar", [("1.mp", b"\xc1")])
+    with pytest.raises(ValueError, match=r"b\.tar: the file \.mp of the sample 1 cannot be decoded"):
+        data.read_webdataset(broken).take_all()
+
+
+def test_tensors_of_torch_are_arrays(tmp_path, monkeypatch):
+    torch = pytest.importorskip("torch")
+    weights = {"w": torch.ones(2, requires_grad=True), "steps": [torch.tensor(3)], "name": "a"}
+
+    def saved(value):
+        return file_of(lambda file: torch.save(value, file))
+
+    files = [("1.pt", saved(torch.arange(6.0).reshape(2, 3))), ("1.pth", saved(weights))]
+    with pytest.raises(
+        ValueError, match=f"the file .pt of the sample 1 cannot be decoded: unpickling.* set {UNSAFE}=1"
+    ):
+        data.read_webdataset(archive(tmp_path / "a.tar", files)).take_all()
+    monkeypatch.setenv(UNSAFE, "1")
+    (row,) = data.read_webdataset(str(tmp_path / "a.tar")).take_all()
+    assert np.array_equal(row["pt"], [[0, 1, 2], [3, 4, 5]])
+    assert row["pth"] == {"w": [1, 1], "steps": [3], "name": "a"}
+    data.from_items([{"__key__": "1", "pt": row["pt"]}]).write_webdataset(str(tmp_path / "out"))
+    with tarfile.open(next((tmp_path / "out").glob("*.tar"))) as made:
+        written = torch.load(made.extractfile("1.pt"), weights_only=True)
+    assert torch.equal(written, torch.arange(6.0).reshape(2, 3))
+
+
+@pytest.mark.parametrize(("suffix", "module"), [("mp", "msgpack"), ("pt", "torch"), ("pth", "torch")])
+def test_a_package_that_is_missing_is_named(suffix, module, monkeypatch):
+    monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.setenv(UNSAFE, "1")
+    words = f"a file .{suffix} of a WebDataset needs the package {module}, which is not installed; run: pip install"
+    with pytest.raises(ValueError, match=f"the file .{suffix} of the sample 1 cannot be decoded: {words}"):
+        _webdataset.Decode([True])({"__key__": "1", "__url__": "a.tar", suffix: b"x"})
+    with pytest.raises(ModuleNotFoundError, match=words):
+        _webdataset.Encode([True])({suffix: 1})
 
 
 def test_names_in_json_become_columns(tmp_path):

@@ -130,9 +130,8 @@ class Decode:
                 f"{_UNSAFE}=1"
             )
         if extension in ("pt", "pth"):
-            import torch
-
-            return torch.load(io.BytesIO(value), weights_only=False)
+            torch = needed(f"a file .{extension} of a WebDataset", "torch")
+            return _arrays(torch.load(io.BytesIO(value), map_location="cpu", weights_only=False))
         import pickle
 
         return pickle.loads(value)
@@ -143,6 +142,17 @@ def _pixels(value: Any) -> Any:
     import numpy as np
 
     return np.asarray(value) if type(value).__module__.partition(".")[0] == "PIL" else value
+
+
+def _arrays(value: Any) -> Any:
+    """A value of torch's with arrays in the place of tensors, as columns have them."""
+    import torch
+
+    if isinstance(value, torch.Tensor):
+        return value.detach().numpy() if value.ndim else value.item()
+    if isinstance(value, Mapping):
+        return {name: _arrays(each) for name, each in value.items()}
+    return [_arrays(each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
 def _expanded(sample: Mapping[str, Any]) -> dict[str, Any]:
@@ -225,11 +235,12 @@ def _message(value: Any, _: str) -> bytes:
     return bytes(needed("a file .mp of a WebDataset", "msgpack").packb(value))
 
 
-def _tensor(value: Any, _: str) -> bytes:
-    import torch
+def _tensor(value: Any, extension: str) -> bytes:
+    torch = needed(f"a file .{extension} of a WebDataset", "torch")
+    import numpy as np
 
     file = io.BytesIO()
-    torch.save(value, file)
+    torch.save(torch.tensor(value) if isinstance(value, np.ndarray) else value, file)
     return file.getvalue()
 
 
