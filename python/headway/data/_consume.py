@@ -309,6 +309,11 @@ class Consume(ToTensorflow, DatasetPart):
     def _table(self) -> pa.Table:
         import pyarrow as pa
 
+        from headway.data import _materialize
+
+        kept = _materialize.mapped(self._plan, lambda: _client.schema(self._plan, self.context))
+        if kept is not None:
+            return kept
         # Copies: shared memory has few slots. Each has its own buffer; one that grows is copied
         # again and again.
         copies = []

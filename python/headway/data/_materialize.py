@@ -54,7 +54,7 @@ def written(
         what: The user's call that keeps the rows, for the line that says how many bytes they have;
             empty: none is printed.
     """
-    with _scratch.written(".arrow") as (path, made):
+    with _scratch.written(".arrow") as new:
         pieces = map(_types.stored, tables)
         first = next(pieces, None)
         if first is not None:
@@ -63,17 +63,18 @@ def written(
             kind = schema().base_schema
         else:
             raise ValueError("there are no rows, so their columns are unknown")
-        with _Written(path, kind, what) as file:
+        with _Written(new, kind, what) as file:
             for table in () if first is None else itertools.chain([first], pieces):
                 file.add(table)
-    return made[0]
+    return new.file
 
 
 class _Written:
     """A scratch file while it is written."""
 
-    def __init__(self, path: str, kind: pa.Schema, what: str):
-        self._path = path
+    def __init__(self, new: _scratch.NewFile, kind: pa.Schema, what: str):
+        self._path = new.path
+        self._digest = new.digest
         self._what = what
         self._next_said = _SAID_FROM
         self._begin(kind)
@@ -85,9 +86,9 @@ class _Written:
         if kind is None:
             self._end()
             return
-        # On a full disk the end cannot be written either; that would hide what is raised.
+        # Nobody reads the file, and on a full disk its end cannot be written either.
         with contextlib.suppress(OSError):
-            self._end()
+            self._sink.close()
 
     def add(self, table: pa.Table) -> None:
         """The next rows."""
@@ -129,6 +130,7 @@ class _Written:
         import pyarrow as pa
 
         self._end()
+        self._digest.begin_again()
         with tempfile.TemporaryFile(dir=os.path.dirname(self._path)) as before:
             with open(self._path, "rb") as written:
                 shutil.copyfileobj(written, before)
@@ -143,6 +145,7 @@ class _Written:
         with self._told():
             self._writer.write_table(same.combine_chunks(), max_chunksize=_ROWS_MAX)
             size = self._sink.tell()
+        self._digest.grown(size)
         if self._what and size >= self._next_said:
             self._next_said = 2 * size
             place = os.path.dirname(self._path)
@@ -150,6 +153,30 @@ class _Written:
                 f"{self._what}: {size / 2**20:.1f} MiB are in {place} by now; they go with the data set",
                 file=sys.stderr,
             )
+
+
+def mapped(plan: Plan, schema: Callable[[], pa.Schema]) -> pa.Table | None:
+    """Kept rows where their files lie, without a copy; None: the plan does more than to read them,
+    or gives them other types.
+    """
+    import pyarrow as pa
+
+    source, *others = plan.nodes
+    arguments = source["args"]
+    if others or source["op"] != "read" or arguments["format"] != "arrow" or not all(map(_is_here, plan.held)):
+        return None
+    if arguments["options"] or arguments["shuffle_files"] is not None:
+        return None
+    tables = []
+    for path in arguments["paths"]:
+        with pa.memory_map(path) as file, pa.ipc.open_file(file) as kept:
+            tables.append(kept.read_all())
+    kind = schema()
+    return pa.concat_tables(tables) if all(table.schema.equals(kind) for table in tables) else None
+
+
+def _is_here(held: Any) -> bool:
+    return isinstance(held, _scratch.ScratchFile)
 
 
 def number_of_pieces(plan: Plan) -> int:

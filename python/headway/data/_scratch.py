@@ -14,6 +14,7 @@ import hashlib
 import os
 import shutil
 import tempfile
+import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
@@ -23,6 +24,8 @@ from typing import Any
 OF_MACHINE = "HEADWAY_MACHINE_TMPDIR"
 #: From when on nobody needs the folder of an attempt any more, in seconds.
 _OLD_S = 7 * 86400
+#: A file is read from so many bytes on, before it is whole.
+_READ_FROM = 8 << 20
 
 
 class ScratchFile:
@@ -73,37 +76,110 @@ def folder() -> str:
     return path
 
 
+class NewFile:
+    """A file that is written.
+
+    Attributes:
+        path: Where to.
+        digest: Of its content.
+        file: The finished file, afterwards.
+    """
+
+    file: ScratchFile
+
+    def __init__(self, path: str):
+        self.path = path
+        self.digest = GrowingDigest(path)
+
+
 @contextlib.contextmanager
-def written(suffix: str) -> Iterator[tuple[str, list[ScratchFile]]]:
-    """Yields the path to write to and a list, which has the finished file afterwards.
+def written(suffix: str) -> Iterator[NewFile]:
+    """Yields a file to write.
 
     Example:
-        with written(".arrow") as (path, made):
-            write(path)
-        file = made[0]
+        with written(".arrow") as new:
+            write(new.path)
+        file = new.file
     """
     place = folder()
     _sweep(place)
     descriptor, path = tempfile.mkstemp(prefix="new-", suffix=suffix, dir=place)
-    made: list[ScratchFile] = []
+    new = NewFile(path)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH)
-        yield path, made
-        name = os.path.join(place, f"{_digest(path)}{suffix}")
-        made.append(_kept(path, name))
+        yield new
+        name = os.path.join(place, f"{new.digest.finished()}{suffix}")
+        new.file = _kept(path, name)
     finally:
+        new.digest.close()
         os.close(descriptor)
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
 
 
-def _digest(path: str) -> str:
-    """Of a file's content."""
-    digest = hashlib.blake2b(digest_size=16)
-    with open(path, "rb") as file:
-        while piece := file.read(1 << 20):
-            digest.update(piece)
-    return digest.hexdigest()
+class GrowingDigest:
+    """The digest of a file's content. A large file is read by a thread while it is written, as its
+    pages are still in memory.
+
+    Args:
+        path: The file, to which nothing is written but at its end.
+    """
+
+    def __init__(self, path: str):
+        self._path = path
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self.begin_again()
+
+    def begin_again(self) -> None:
+        """The file is written anew."""
+        self.close()
+        self._digest = hashlib.blake2b(digest_size=16)
+        self._read = self._size = 0
+        self._is_whole = False
+
+    def grown(self, size: int) -> None:
+        """So many bytes of the file are written."""
+        if self._thread is None:
+            if size < _READ_FROM:
+                return
+            self._thread = threading.Thread(target=self._follow, name="headway-digest")
+            self._thread.start()
+        with self._changed:
+            self._size = size
+            self._changed.notify()
+
+    def finished(self) -> str:
+        """The file is whole."""
+        self.close()
+        self._read_to(os.path.getsize(self._path))
+        return self._digest.hexdigest()
+
+    def close(self) -> None:
+        """Ends the thread."""
+        if self._thread is not None:
+            with self._changed:
+                self._is_whole = True
+                self._changed.notify()
+            self._thread.join()
+            self._thread = None
+
+    def _follow(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._is_whole or self._size > self._read)
+                if self._is_whole:
+                    return
+                size = self._size
+            self._read_to(size)
+
+    def _read_to(self, size: int) -> None:
+        with open(self._path, "rb", buffering=0) as file:
+            file.seek(self._read)
+            while self._read < size and not (self._is_whole and self._thread is threading.current_thread()):
+                piece = file.read(min(size - self._read, 1 << 20))
+                self._digest.update(piece)
+                self._read += len(piece)
 
 
 def _kept(path: str, name: str) -> ScratchFile:
