@@ -18,6 +18,10 @@ except ModuleNotFoundError as missing:
     from headway._values.built_for import why_no_core
 
     raise ImportError(why_no_core(), name="headway._core") from None
+from headway._values.hidden_packages import hidden_by_script
+
+if hidden_by_script() is not None:  # Before anything imports it.
+    raise ImportError(hidden_by_script())
 from headway._places.finder import TABLE_FINDER
 from headway._ray import as_ray
 from headway._runtime.dashboard import dashboard_url
