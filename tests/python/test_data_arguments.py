@@ -134,6 +134,26 @@ METHODS = [
         ValueError, "file_format", "'docx'", "a format that Pillow writes",
     ),
     (ROWS.write_images, {"path": "x", "column": "id", "mode": "add"}, ValueError, "mode", "'add'", '"append"'),
+    (ROWS.write_csv, {"path": "x", "mode": "upsert"}, ValueError, "mode", "'upsert'", '"ignore", "error"'),
+    (ROWS.write_delta, {"path": "x", "mode": "upsert"}, ValueError, "mode", "'upsert'", '"append", "overwrite"'),
+    (ROWS.write_iceberg, {"table_identifier": 3}, TypeError, "table_identifier", "3 (int)", "a table's name"),
+    (ROWS.write_iceberg, {"table_identifier": "x", "mode": "ignore"}, ValueError, "mode", "'ignore'", '"upsert"'),
+    (
+        ROWS.write_iceberg, {"table_identifier": "x", "catalog_kwargs": 3},
+        TypeError, "catalog_kwargs", "3 (int)", "None or a dict",
+    ),
+    (
+        ROWS.write_iceberg, {"table_identifier": "x", "overwrite_filter": 3, "mode": "overwrite"},
+        TypeError, "overwrite_filter", "3 (int)", "None, a condition as text",
+    ),
+    (
+        ROWS.write_iceberg, {"table_identifier": "x", "overwrite_filter": "a > 1"},
+        ValueError, "overwrite_filter", 'given with mode "append"', '"overwrite"',
+    ),
+    (
+        ROWS.write_iceberg, {"table_identifier": "x", "upsert_kwargs": {}},
+        ValueError, "upsert_kwargs", 'given with mode "append"', '"upsert"',
+    ),
     (ROWS.write_sql, {"sql": 3, "connection_factory": print}, TypeError, "sql", "3 (int)", "a statement"),
     (
         ROWS.write_sql, {"sql": "insert", "connection_factory": 3},

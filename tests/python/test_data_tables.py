@@ -190,6 +190,50 @@ def test_iceberg_gives_a_snapshot_some_columns_and_some_rows(installed, iceberg)
 
 
 @pytest.mark.heavy
+def test_iceberg_is_written(installed, iceberg):
+    catalog, made = iceberg
+    given = {"table_identifier": "tests.rows", "catalog_kwargs": catalog}
+
+    def rows():
+        return by_id(data.read_iceberg(**given))
+
+    more = data.from_items([{"id": 6, "name": "row 6", "even": True, "more": 1.5}])
+    more.write_iceberg(**given, snapshot_properties={"by": "a test"})
+    assert rows() == [*({**row, "more": None} for row in ROWS), {"id": 6, "name": "row 6", "even": True, "more": 1.5}]
+    assert made.refresh().current_snapshot().summary["by"] == "a test"
+    names = [(6, "six"), (7, "seven")]
+    changed = data.from_items([{"id": id, "name": name, "even": id == 6, "more": 2.5} for id, name in names])
+    changed.write_iceberg(**given, mode=data.SaveMode.UPSERT, upsert_kwargs={"join_cols": ["id"]})
+    assert [row["name"] for row in rows()] == [*(row["name"] for row in ROWS), "six", "seven"]
+    condition = installed("pyiceberg.expressions").EqualTo("even", True)
+    data.from_items(ROWS[:1]).write_iceberg(**given, mode="overwrite", overwrite_filter=condition)
+    assert [row["id"] for row in rows()] == [0, 1, 3, 5, 7]
+    data.from_items(ROWS[:2]).write_iceberg(**given, mode="overwrite", overwrite_filter="id > 4")
+    assert [row["id"] for row in rows()] == [0, 0, 1, 1, 3]
+    data.from_items(ROWS).write_iceberg(**given, mode="overwrite")
+    assert [row["id"] for row in rows()] == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.heavy
+def test_iceberg_with_partitions_is_written_and_a_failure_leaves_no_version(iceberg):
+    catalog, made = iceberg
+    given = {"table_identifier": "tests.rows", "catalog_kwargs": catalog}
+    with made.update_spec() as spec:
+        spec.add_identity("even")
+    data.from_items(ROWS, override_num_blocks=3).write_iceberg(**given, mode="overwrite")
+    assert by_id(data.read_iceberg(**given)) == ROWS
+    before = made.refresh().current_snapshot().snapshot_id
+
+    def fails(row):
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        data.from_items([{**row, "new": 1} for row in ROWS]).filter(fails).write_iceberg(**given)
+    assert made.refresh().current_snapshot().snapshot_id == before
+    assert data.read_iceberg(**given).columns() == ["id", "name", "even"]
+
+
+@pytest.mark.heavy
 def test_iceberg_without_rows_says_so(iceberg):
     catalog, _ = iceberg
     with pytest.raises(ValueError, match=r"tests\.rows has no such rows, so nothing can be read"):
@@ -208,6 +252,7 @@ def test_iceberg_without_rows_says_so(iceberg):
         (lambda rows: data.read_iceberg(table_identifier="x"), "pyiceberg", "pip install pyiceberg"),
         (lambda rows: rows.write_lance("x"), "lance", "write_lance needs the package pylance"),
         (lambda rows: rows.write_delta("x"), "deltalake", "write_delta needs the package deltalake"),
+        (lambda rows: rows.write_iceberg("x.y"), "pyiceberg", "write_iceberg needs the package pyiceberg"),
     ],
 )
 def test_a_package_that_is_missing_is_named(monkeypatch, call, module, words):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from headway._values.arguments import check_int, check_str, check_texts, refuse
 from headway._values.packages import check_installed, needed
 from headway.data._dataset import Dataset
+from headway.data._iceberg import check_condition, iceberg_catalog
 from headway.data._locations import column_names
 from headway.data._memory import above_0, blocks, cut
 from headway.data._scheduling import takes_scheduling
@@ -170,15 +171,15 @@ def read_iceberg(
     options = _mapping("scan_kwargs", scan_kwargs)
     limit = options.pop("limit", None)
     load = _mapping("catalog_kwargs", catalog_kwargs)
-    if row_filter is not None and not (isinstance(row_filter, str) or _is_of_iceberg(row_filter)):
-        refuse("row_filter", row_filter, "None, a condition as text, or an expression of pyiceberg")
+    if row_filter is not None:
+        check_condition("row_filter", row_filter)
     # A number of 64 bits.
     if snapshot_id is not None and not isinstance(snapshot_id, int):
         refuse("snapshot_id", snapshot_id, "None or a number")
     pieces = blocks(parallelism, override_num_blocks)
     above_0("override_num_blocks", pieces)
     check_installed("read_iceberg", "pyiceberg")
-    table = _iceberg_catalog(load).load_table(table_identifier)
+    table = iceberg_catalog(load).load_table(table_identifier)
     scan = table.scan(
         **({} if row_filter is None else {"row_filter": row_filter}),
         selected_fields=tuple(fields),
@@ -193,16 +194,6 @@ def read_iceberg(
     rows = [int(task.file.record_count) for task in tasks] if whole else None
     made = cut(of_python(_IcebergFiles(scan, tasks), len(tasks), rows), pieces)
     return made if limit is None else made.limit(limit)
-
-
-def _is_of_iceberg(condition: Any) -> bool:
-    return any(kind.__module__.partition(".")[0] == "pyiceberg" for kind in type(condition).__mro__)
-
-
-def _iceberg_catalog(arguments: dict[str, Any]) -> Any:
-    from pyiceberg.catalog import load_catalog
-
-    return load_catalog(**arguments)
 
 
 def _mapping(argument: str, given: Any) -> dict[str, Any]:

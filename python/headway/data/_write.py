@@ -29,6 +29,7 @@ class SaveMode(str, Enum):
         CREATE, ERROR: Raises FileExistsError.
         OVERWRITE: Replaces the folder by what is written, once that is whole.
         IGNORE: Writes nothing.
+        UPSERT: Of :meth:`Dataset.write_iceberg` alone: replaces rows of the same keys.
 
     Example:
         >>> from headway.data import SaveMode
@@ -41,6 +42,7 @@ class SaveMode(str, Enum):
     OVERWRITE = "overwrite"
     IGNORE = "ignore"
     ERROR = "error"
+    UPSERT = "upsert"
 
 
 @dataclass(frozen=True)
@@ -344,12 +346,15 @@ class Write(DatasetPart):
         _client.run(self._plan.then("write", arguments), self.context, self._plan, names)
 
 
-def save_mode(given: Any) -> str:
-    """A mode's value. Raises TypeError or ValueError for what is none."""
-    modes = ", ".join(f'"{mode.value}"' for mode in SaveMode)
+_OF_FOLDERS = ("append", "create", "overwrite", "ignore", "error")
+
+
+def save_mode(given: Any, modes: Sequence[str] = _OF_FOLDERS) -> str:
+    """A mode's value. Raises TypeError or ValueError for what is none of ``modes``."""
+    allowed = "a SaveMode, or " + ", ".join(f'"{mode}"' for mode in modes)
     value = getattr(given, "value", given)
     if not isinstance(value, str):
-        refuse("mode", given, f"a SaveMode, or {modes}")
-    if value not in [mode.value for mode in SaveMode]:
-        raise ValueError(f"mode is {given!r}; allowed: a SaveMode, or {modes}")
+        refuse("mode", given, allowed)
+    if value not in modes:
+        raise ValueError(f"mode is {given!r}; allowed: {allowed}")
     return value

@@ -8,9 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from headway._values.arguments import check_int, check_str, refuse
-from headway._values.packages import needed
+from headway._values.packages import check_installed, needed
 from headway.data import _client
 from headway.data._consume import Consume
+from headway.data._iceberg import check_condition, iceberg_catalog
 from headway.data._locations import column_names
 from headway.data._scheduling import takes_scheduling
 from headway.data._write import SaveMode, save_mode
@@ -23,7 +24,7 @@ _ROWS_AT_ONCE = 1024
 
 
 class WriteElsewhere(Consume):
-    """Data sets written to data bases and to tables of Lance and Delta Lake."""
+    """Data sets written to data bases and to tables of Lance, Delta Lake and Iceberg."""
 
     @takes_scheduling
     def write_sql(self, sql: str, connection_factory: Any) -> None:
@@ -138,6 +139,59 @@ class WriteElsewhere(Consume):
             description=description,
         )
 
+    @takes_scheduling
+    def write_iceberg(
+        self,
+        table_identifier: str,
+        catalog_kwargs: Mapping[str, Any] | None = None,
+        *,
+        snapshot_properties: Mapping[str, str] | None = None,
+        mode: SaveMode | str = SaveMode.APPEND,
+        overwrite_filter: Any = None,
+        upsert_kwargs: Mapping[str, Any] | None = None,
+        overwrite_kwargs: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Writes rows to an Iceberg table, with the package ``pyiceberg``, in this process and as
+        one version of it. New columns are added to the table. Rows for a table that is cut into
+        partitions, and those of ``"upsert"``, must fit into memory.
+
+        Args:
+            table_identifier: A table that is there: ``"namespace.table"``.
+            catalog_kwargs: Arguments of ``pyiceberg.catalog.load_catalog``.
+            snapshot_properties: Kept with the version.
+            mode: ``"append"``, ``"overwrite"``, or ``"upsert"``: rows, which have all of the
+                table's columns, replace those of the same keys.
+            overwrite_filter: A condition, as text or an expression of pyiceberg: ``"overwrite"``
+                replaces only such rows.
+            upsert_kwargs: Further arguments of ``Table.upsert``, such as ``join_cols``.
+            overwrite_kwargs: Further arguments of ``Table.overwrite``.
+
+        Raises:
+            ModuleNotFoundError: pyiceberg is not installed.
+        """
+        check_str("table_identifier", table_identifier, "a table's name")
+        chosen = _table_mode(mode, {"append": "append", "overwrite": "overwrite", "upsert": "upsert"})
+        load = _options(catalog_kwargs, "catalog_kwargs") or {}
+        given = {
+            "snapshot_properties": _options(snapshot_properties, "snapshot_properties") or {},
+            **(_options(upsert_kwargs, "upsert_kwargs") or {}),
+            **(_options(overwrite_kwargs, "overwrite_kwargs") or {}),
+        }
+        if overwrite_filter is not None:
+            given["overwrite_filter"] = check_condition("overwrite_filter", overwrite_filter)
+        _check_mode(chosen, "overwrite", overwrite_filter=overwrite_filter, overwrite_kwargs=overwrite_kwargs)
+        _check_mode(chosen, "upsert", upsert_kwargs=upsert_kwargs)
+        check_installed("write_iceberg", "pyiceberg")
+        table = iceberg_catalog(load).load_table(table_identifier)
+        schema = _client.schema(self._plan, self.context)
+        # Only tables in one part take a stream.
+        streams = chosen != "upsert" and table.spec().is_unpartitioned()
+        rows = self._reader() if streams else self._reader().read_all()
+        with table.transaction() as transaction:
+            with transaction.update_schema() as update:
+                update.union_by_name(schema)
+            getattr(transaction, chosen)(rows, **given)
+
     def _reader(self) -> pa.RecordBatchReader:
         """All rows, as a stream."""
         import pyarrow as pa
@@ -152,13 +206,17 @@ class WriteElsewhere(Consume):
 
 
 def _table_mode(given: Any, modes: dict[str, str]) -> str:
-    value = save_mode(given)
-    if value not in modes:
-        raise ValueError(f"mode is {value!r}; allowed: {', '.join(map(repr, modes))}")
-    return modes[value]
+    return modes[save_mode(given, list(modes))]
 
 
-def _options(given: Any) -> dict[str, Any] | None:
+def _options(given: Any, argument: str = "storage_options") -> dict[str, Any] | None:
     if given is not None and not isinstance(given, Mapping):
-        refuse("storage_options", given, "None or a dict")
+        refuse(argument, given, "None or a dict")
     return None if given is None else dict(given)
+
+
+def _check_mode(mode: str, wanted: str, **given: Any) -> None:
+    """Raises ValueError for what is given with another mode than the one that it is for."""
+    for argument, value in given.items():
+        if value is not None and mode != wanted:
+            raise ValueError(f'{argument} is given with mode "{mode}"; allowed: with "{wanted}"')
