@@ -3,6 +3,7 @@
 #include "flow/sources/csv_options.hpp"
 #include "flow/sources/formats.hpp"
 #include "flow/sources/inference.hpp"
+#include "flow/sources/line_blocks.hpp"
 #include "flow/sources/line_ends.hpp"
 #include "flow/sources/mixed_numbers.hpp"
 #include "flow/sources/samples.hpp"
@@ -28,13 +29,17 @@ using ReaderResult = arrow::Result<std::shared_ptr<arrow::RecordBatchReader>>;
 constexpr std::int32_t stream_block = std::int32_t{4} << 20;
 constexpr std::int64_t stream_sample = std::int64_t{1} << 20;
 
-arrow::Status skip(arrow::io::InputStream& stream, std::int64_t bytes) {
+/// How many line ends were skipped.
+arrow::Result<std::int64_t> skip(arrow::io::InputStream& stream, std::int64_t bytes) {
+  std::int64_t lines = 0;
   while (bytes > 0) {
     ARROW_ASSIGN_OR_RAISE(const auto buffer, stream.Read(std::min<std::int64_t>(bytes, stream_block)));
     if (buffer->size() == 0) break;
     bytes -= buffer->size();
+    const std::string_view text(*buffer);
+    lines += std::ranges::count(text, '\n');
   }
-  return arrow::Status::OK();
+  return lines;
 }
 
 /// Arrow's "In CSV column #1: Row #7: ..." with the column's name and the row's number in the file.
@@ -101,9 +106,8 @@ class CsvFormat : public FileFormat {
     ARROW_ASSIGN_OR_RAISE(const Rows rows, rows_of(file, piece, pool));
     ARROW_RETURN_NOT_OK(check_names(rows.names, ""));
     ARROW_RETURN_NOT_OK(check_end(file, piece, *rows.text));
-    auto table = parsed(rows, convert, pool);
-    if (!table.ok()) return widened(explain(table.status(), file, rows, pool), rows, pool);
-    if (schema_ != sample_schema_) ARROW_RETURN_NOT_OK(check_integers(**table, rows, pool));
+    auto table = checked(rows, convert, pool);
+    if (!table.ok()) return explain(table.status(), file, rows, pool);
     return std::make_shared<arrow::TableBatchReader>(std::move(*table));
   }
 
@@ -166,6 +170,15 @@ class CsvFormat : public FileFormat {
     return reader->Read();
   }
 
+  /// As `parsed`, for what is read after samples.
+  arrow::Result<std::shared_ptr<arrow::Table>> checked(const Rows& rows, const csv::ConvertOptions& convert,
+                                                       arrow::MemoryPool* pool) const {
+    auto table = parsed(rows, convert, pool);
+    if (!table.ok()) return widened(table.status(), rows, pool);
+    if (schema_ != sample_schema_) ARROW_RETURN_NOT_OK(check_integers(**table, rows, pool));
+    return table;
+  }
+
   /// The failure, or one that says which wider types the rows need.
   arrow::Status widened(const arrow::Status& failure, const Rows& rows, arrow::MemoryPool* pool) const {
     const auto seen = parsed(rows, options_.convert, pool);
@@ -199,7 +212,7 @@ class CsvFormat : public FileFormat {
       ARROW_ASSIGN_OR_RAISE(const auto head, open_decompressed(file.location, pool));
       ARROW_ASSIGN_OR_RAISE(CsvHeader header, read_csv_header(*head, options_.read, options_.parse));
       ARROW_ASSIGN_OR_RAISE(const auto stream, open_decompressed(file.location, pool));
-      ARROW_RETURN_NOT_OK(skip(*stream, header.rows_begin));
+      ARROW_RETURN_NOT_OK(skip(*stream, header.rows_begin).status());
       ARROW_ASSIGN_OR_RAISE(auto text, stream->Read(stream_sample));
       const bool more = text->size() == stream_sample;
       const std::size_t last_line = std::string_view(*text).rfind('\n');
@@ -217,8 +230,12 @@ class CsvFormat : public FileFormat {
     ARROW_ASSIGN_OR_RAISE(const auto head, open_decompressed(file.location, pool));
     ARROW_ASSIGN_OR_RAISE(CsvHeader header, read_csv_header(*head, options_.read, options_.parse));
     ARROW_RETURN_NOT_OK(check_names(header.names, ""));
-    ARROW_ASSIGN_OR_RAISE(const auto stream, open_decompressed(file.location, pool));
-    ARROW_RETURN_NOT_OK(skip(*stream, header.rows_begin));
+    ARROW_ASSIGN_OR_RAISE(auto stream, open_decompressed(file.location, pool));
+    ARROW_ASSIGN_OR_RAISE(const std::int64_t header_lines, skip(*stream, header.rows_begin));
+    if (!options_.parse.newlines_in_values && !options_.parse.escaping) {
+      LineBlocks blocks(std::move(stream), stream_block, quoting_);
+      return read_blocks(std::move(blocks), header.names, header_lines, convert, pool);
+    }
     csv::ReadOptions read = csv::ReadOptions::Defaults();
     read.use_threads = false;
     read.block_size = stream_block;
@@ -226,6 +243,18 @@ class CsvFormat : public FileFormat {
     csv::ParseOptions parse = options_.parse;
     parse.newlines_in_values = true;
     return csv::StreamingReader::Make(arrow::io::IOContext(pool), stream, read, parse, convert);
+  }
+
+  ReaderResult read_blocks(LineBlocks blocks, const std::vector<std::string>& names, std::int64_t header_lines,
+                           const csv::ConvertOptions& convert, arrow::MemoryPool* pool) const {
+    auto parse = [this, names, header_lines, convert, pool](
+                     const std::shared_ptr<arrow::Buffer>& text,
+                     std::int64_t before) -> arrow::Result<std::shared_ptr<arrow::Table>> {
+      auto table = checked({.names = names, .text = text}, convert, pool);
+      if (table.ok()) return table;
+      return table.status().WithMessage(in_words(table.status(), names, header_lines + before));
+    };
+    return std::make_shared<TablesOfLines>(schema_, std::move(blocks), std::move(parse));
   }
 
   /// Errors for names of a file that are not those of the data set.
@@ -249,11 +278,16 @@ class CsvFormat : public FileFormat {
       ARROW_ASSIGN_OR_RAISE(const auto opened, open_file(file.location, pool));
       ARROW_ASSIGN_OR_RAISE(before, lines_before(*opened, rows.begin));
     }
-    std::string words = explained(status.message(), rows.names, before);
+    return status.WithMessage(in_words(status, rows.names, before));
+  }
+
+  static std::string in_words(const arrow::Status& status, const std::vector<std::string>& names,
+                              std::int64_t lines_before) {
+    std::string words = explained(status.message(), names, lines_before);
     if (words.find("conversion error") != std::string::npos) {
       words += "; the type is that of a sample: column_types sets it";
     }
-    return status.WithMessage(words);
+    return words;
   }
 
   CsvOptions options_;

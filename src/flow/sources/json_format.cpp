@@ -22,9 +22,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <functional>
 #include <map>
-#include <optional>
 
 namespace headway::flow {
 namespace {
@@ -72,36 +70,6 @@ arrow::Status with_row_behind(const arrow::Status& status, std::int64_t rows_bef
   words.replace(at, static_cast<std::size_t>(end - words.data()) - at, mark.data() + std::to_string(rows_before + row));
   return status.WithMessage(words);
 }
-
-/// Blocks of lines, one table after the other.
-class TablesOfLines : public arrow::RecordBatchReader {
- public:
-  using Parse = std::function<TableResult(const std::shared_ptr<arrow::Buffer>&)>;
-
-  TablesOfLines(std::shared_ptr<arrow::Schema> schema, LineBlocks blocks, Parse parse)
-      : schema_(std::move(schema)), blocks_(std::move(blocks)), parse_(std::move(parse)) {}
-
-  std::shared_ptr<arrow::Schema> schema() const override { return schema_; }
-
-  arrow::Status ReadNext(std::shared_ptr<arrow::RecordBatch>* out) override {
-    *out = nullptr;
-    while (true) {
-      if (batches_) ARROW_RETURN_NOT_OK(batches_->ReadNext(out));
-      if (*out != nullptr) return arrow::Status::OK();
-      ARROW_ASSIGN_OR_RAISE(const auto text, blocks_.next());
-      if (text == nullptr) return arrow::Status::OK();
-      auto table = parse_(text);
-      if (!table.ok()) return with_row_behind(table.status(), blocks_.lines_before());
-      batches_.emplace(std::move(*table));
-    }
-  }
-
- private:
-  std::shared_ptr<arrow::Schema> schema_;
-  LineBlocks blocks_;
-  Parse parse_;
-  std::optional<arrow::TableBatchReader> batches_;
-};
 
 class JsonFormat : public FileFormat {
  public:
@@ -232,8 +200,9 @@ class JsonFormat : public FileFormat {
     ARROW_ASSIGN_OR_RAISE(const bool lines, has_lines(file, pool));
     if (!lines) return nullptr;
     ARROW_ASSIGN_OR_RAISE(auto stream, open_decompressed(file.location, pool));
-    auto parse = [this, columns, pool](const std::shared_ptr<arrow::Buffer>& text) {
-      return table_of(text, columns, pool);
+    auto parse = [this, columns, pool](const std::shared_ptr<arrow::Buffer>& text, std::int64_t before) -> TableResult {
+      TableResult table = table_of(text, columns, pool);
+      return table.ok() ? table : with_row_behind(table.status(), before);
     };
     return std::make_shared<TablesOfLines>(schema_, LineBlocks(std::move(stream), stream_block_bytes),
                                            std::move(parse));

@@ -59,6 +59,26 @@ std::size_t after_line_end(std::string_view text, std::size_t from, bool inside,
   return std::string_view::npos;
 }
 
+/// Whether a text is within a quoted value, character by character.
+class ValuePlace {
+ public:
+  void go_on(char character, const Quoting& quoting) {
+    const bool quote = character == quoting.quote;
+    if (place_ == Place::quoted)
+      place_ = quote ? Place::after_quote : Place::quoted;
+    else if (quote && place_ != Place::bare)
+      place_ = Place::quoted;
+    else
+      place_ = ends_value(character, quoting) ? Place::value_begin : Place::bare;
+  }
+  bool is_quoted() const { return place_ == Place::quoted; }
+
+ private:
+  /// Quotes within a value that has none around it mean nothing.
+  enum class Place { value_begin, bare, quoted, after_quote };
+  Place place_ = Place::value_begin;
+};
+
 }  // namespace
 
 arrow::Result<std::int64_t> row_begin(arrow::io::RandomAccessFile& file, std::int64_t position,
@@ -89,19 +109,21 @@ arrow::Result<std::int64_t> row_begin(arrow::io::RandomAccessFile& file, std::in
 
 bool is_row_end(std::string_view text, const Quoting& quoting) {
   if (std::count(text.begin(), text.end(), quoting.quote) % 2 == 0) return true;
-  // Quotes within a value that has none around it mean nothing.
-  enum class Place { value_begin, bare, quoted, after_quote };
-  Place place = Place::value_begin;
-  for (const char character : text) {
-    const bool quote = character == quoting.quote;
-    if (place == Place::quoted)
-      place = quote ? Place::after_quote : Place::quoted;
-    else if (quote && place != Place::bare)
-      place = Place::quoted;
-    else
-      place = ends_value(character, quoting) ? Place::value_begin : Place::bare;
+  ValuePlace place;
+  for (const char character : text) place.go_on(character, quoting);
+  return !place.is_quoted();
+}
+
+std::size_t whole_rows(std::string_view text, const std::optional<Quoting>& quoting) {
+  const std::size_t last = text.rfind('\n') + 1;  // npos + 1 is 0.
+  if (!quoting || is_row_end(text.substr(0, last), *quoting)) return last;
+  std::size_t size = 0;
+  ValuePlace place;
+  for (std::size_t i = 0; i < last; ++i) {
+    place.go_on(text[i], *quoting);
+    if (text[i] == '\n' && !place.is_quoted()) size = i + 1;
   }
-  return place != Place::quoted;
+  return size;
 }
 
 arrow::Result<std::int64_t> lines_before(arrow::io::RandomAccessFile& file, std::int64_t position) {

@@ -4,6 +4,7 @@
 #include <arrow/result.h>
 #include <arrow/type_fwd.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -27,6 +28,10 @@ arrow::Result<std::int64_t> row_begin(arrow::io::RandomAccessFile& file, std::in
 
 /// Whether text that begins with a row ends where one ends.
 bool is_row_end(std::string_view text, const Quoting& quoting);
+
+/// How many bytes of text that begins with a row are whole rows, up to the last line end that is
+/// one of a row.
+std::size_t whole_rows(std::string_view text, const std::optional<Quoting>& quoting);
 
 /// How many line ends the file has before `position`: for errors.
 arrow::Result<std::int64_t> lines_before(arrow::io::RandomAccessFile& file, std::int64_t position);

@@ -81,7 +81,7 @@ class FolderWriter : public Writer {
 
   arrow::Result<std::vector<std::string>> finish() override {
     // No rows: a reader is to find the columns.
-    if (uses_ == 0 && writing_->shows_columns()) {
+    if (!has_begun_ && writing_->shows_columns()) {
       ARROW_ASSIGN_OR_RAISE(const auto none, arrow::RecordBatch::MakeEmpty(partitions_.schema()));
       ARROW_RETURN_NOT_OK(begin("", *none, files_[""]));
     }
@@ -119,6 +119,7 @@ class FolderWriter : public Writer {
 
   /// A file whose first rows are these.
   arrow::Status begin(const std::string& folder, const arrow::RecordBatch& rows, OpenFile& file) {
+    has_begun_ = true;
     ARROW_RETURN_NOT_OK(make_room());
     ARROW_ASSIGN_OR_RAISE(std::string name, names_->next(rows));
     name = folder + name;
@@ -162,6 +163,7 @@ class FolderWriter : public Writer {
   FileRows file_rows_;
   std::set<std::string> names_seen_;  ///< Where they are the user's.
   std::map<std::string, OpenFile> files_;
+  bool has_begun_ = false;  ///< Any file.
   std::uint64_t uses_ = 0;
 };
 

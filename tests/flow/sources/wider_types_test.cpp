@@ -67,8 +67,8 @@ BOOST_AUTO_TEST_CASE(are_kept_for_the_sources_that_were_used_last) {
 }
 
 BOOST_AUTO_TEST_CASE(blocks_have_whole_lines) {
-  const auto blocks_of = [](const std::string& text, std::int64_t bytes) {
-    LineBlocks blocks(std::make_shared<arrow::io::BufferReader>(arrow::Buffer::FromString(text)), bytes);
+  const auto blocks_of = [](const std::string& text, std::int64_t bytes, std::optional<Quoting> quoting = {}) {
+    LineBlocks blocks(std::make_shared<arrow::io::BufferReader>(arrow::Buffer::FromString(text)), bytes, quoting);
     std::string all;
     for (auto block = must(blocks.next()); block != nullptr; block = must(blocks.next())) {
       all += std::to_string(blocks.lines_before()) + ":" + block->ToString() + "|";
@@ -78,6 +78,9 @@ BOOST_AUTO_TEST_CASE(blocks_have_whole_lines) {
   BOOST_TEST(blocks_of("a\nb\nlonger line\nc", 4) == "0:a\nb\n|2:longer line\n|3:c|");
   BOOST_TEST(blocks_of("a\n", 100) == "0:a\n|");
   BOOST_TEST(blocks_of("", 4) == "");
+  BOOST_TEST(blocks_of("1,\"a\nb\"\n2,c\nd", 8, Quoting{}) == "0:1,\"a\nb\"\n|2:2,c\n|3:d|");
+  BOOST_TEST(blocks_of("1\n2,\"a\nb\"\n", 7, Quoting{}) == "0:1\n|1:2,\"a\nb\"\n|");
+  BOOST_TEST(blocks_of("1,5\" pipe\n2,x\n", 13, Quoting{}) == "0:1,5\" pipe\n|1:2,x\n|");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
