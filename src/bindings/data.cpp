@@ -185,6 +185,7 @@ class PyStream {
     });
     return batch ? nb::cast(PyBatch{std::move(batch)}) : nb::none();
   }
+  std::uint64_t next_bytes() const { return stream_->next_bytes(); }
   void close() { stream_->close(); }
   std::string end() const { return to_json_text(stream_->end()); }
   std::string waits() const { return to_json_text(stream_->waits()); }
@@ -382,6 +383,9 @@ void bind_data(nb::module_& module) {
           "Waits for the next batch; None at the end. Ctrl-C works. `told` is called meanwhile, with counters as JSON.")
       .def("close", &PyStream::close, nb::call_guard<nb::gil_scoped_release>(),
            "Nothing more is wanted. Batches live on.")
+      // Keeps the GIL: two fields of shared memory.
+      .def_prop_ro("next_bytes", &PyStream::next_bytes,
+                   "The bytes of the next batch's memory, if that batch is there; 0: `next` may wait.")
       // Keeps the GIL: fields.
       .def_prop_ro("waits", &PyStream::waits, "JSON: how long batches were waited for since the first one came.")
       // Keeps the GIL: fields.

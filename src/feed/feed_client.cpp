@@ -135,6 +135,12 @@ Outcome<std::shared_ptr<Batch>> Stream::next(const Interrupted& interrupted, con
   return batch;
 }
 
+std::uint64_t Stream::next_bytes() const {
+  const TakingEnd* const rings = layouts_.empty() ? nullptr : memory_->rings();
+  const std::optional<BatchInSlot> place = rings != nullptr ? rings->peek() : std::nullopt;
+  return place ? place->size : 0;
+}
+
 RankCounters Stream::waits() const {
   const auto seconds = [](Clock::duration time) { return std::chrono::duration<double>(time).count(); };
   return first_ ? RankCounters{seconds(waited_), seconds(last_ - *first_)} : RankCounters{};

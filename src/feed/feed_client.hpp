@@ -97,6 +97,9 @@ class Stream {
   /// again.
   Outcome<std::shared_ptr<Batch>> next(const Interrupted& interrupted, const Progressing& progressing = nullptr);
 
+  /// The bytes of the next batch's memory, if that batch is there; 0: `next` may wait.
+  std::uint64_t next_bytes() const;
+
   /// Any thread. Batches live on.
   void close();
 

@@ -134,10 +134,16 @@ TakingEnd::~TakingEnd() {
   if (!memory_.empty()) ::munmap(memory_.data(), memory_.size());
 }
 
-std::optional<BatchInSlot> TakingEnd::take() {
+std::optional<BatchInSlot> TakingEnd::peek() const {
   const std::uint64_t taken = rings_->taken.load(std::memory_order_relaxed);
   if (rings_->dealt.load() == taken) return std::nullopt;
-  const BatchInSlot batch = place_of(rings_, places_, taken);
+  return place_of(rings_, places_, taken);
+}
+
+std::optional<BatchInSlot> TakingEnd::take() {
+  const std::optional<BatchInSlot> batch = peek();
+  if (!batch) return std::nullopt;
+  const std::uint64_t taken = rings_->taken.load(std::memory_order_relaxed);
   rings_->taken.store(taken + 1);
   if (rings_->wake_at.load() <= taken + 1) {
     rings_->wake_at.store(HandoverRings::never);

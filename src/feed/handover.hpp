@@ -109,6 +109,8 @@ class TakingEnd {
 
   /// The next batch, if one was dealt. The data process may deal another one for it.
   std::optional<BatchInSlot> take();
+  /// The batch that `take` would give.
+  std::optional<BatchInSlot> peek() const;
   /// Before the doorbell is polled. False: a batch is there.
   bool begin_wait();
   void end_wait();

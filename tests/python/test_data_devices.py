@@ -33,8 +33,9 @@ def test_tensors_in_what_a_collate_function_makes_are_on_the_device():
         assert (batch["pair"].rest[1], batch["rows"]) == ("text", 4)
 
 
-def one_ahead(batches):
+def one_ahead(stream):
     """As copies to a GPU are made: the next batch is taken from the stream before one is given."""
+    batches = iter(stream)
     made = [[batch.place, batch.to_numpy()["id"].tolist()] for batch in itertools.islice(batches, 1)]
     for batch in batches:
         made.append([batch.place, batch.to_numpy()["id"].tolist()])
@@ -90,3 +91,22 @@ def test_batches_come_whole_and_in_order_on_a_gpu(fit_torch, pin_memory):
         scaling_config=train.ScalingConfig(num_workers=1, use_gpu=True),
         datasets={"train": headway.data.range_tensor(rows, shape=(width,))},
     )
+
+
+def test_batches_before_one_that_is_no_tensor_are_given():
+    pytest.importorskip("torch")
+    rows = [{"id": row, "list": [0.0] * (2 if row < 9 or row % 2 else 3)} for row in range(16)]
+    given = []
+    with pytest.raises(TypeError, match="column 'list' is lists of different lengths"):
+        for batch in headway.data.from_items(rows).iter_torch_batches(batch_size=4):
+            given.extend(batch["id"].tolist())
+    assert given == list(range(8))
+
+
+def test_a_collate_function_is_called_for_batches_that_are_wanted():
+    pytest.importorskip("torch")
+    called = []
+    batches = headway.data.range(64).iter_torch_batches(batch_size=4, collate_fn=called.append)
+    for count, _ in enumerate(batches, 1):
+        assert len(called) == count
+    assert len(called) == 16

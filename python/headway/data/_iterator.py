@@ -79,7 +79,7 @@ class DataIterator(ToTensorflow):
         """Batches of rows; only the last one may be shorter.
 
         Args:
-            prefetch_batches: Batches that are made ahead; of small ones more, up to 256 KiB.
+            prefetch_batches: Batches that are made ahead; of small ones more, up to 512 KiB.
             batch_size: Rows of a batch; None: pieces as they are, and 4096 rows for each of those
                 who share.
             batch_format: ``"default"`` and ``"numpy"``: a dict of arrays; ``"pandas"``;
@@ -197,7 +197,9 @@ class DataIterator(ToTensorflow):
             prefetch_batches, batch_size, drop_last, local_shuffle_buffer_size, local_shuffle_seed
         )
         convert = JaxBatches(batch_size, dtypes, collate_fn, paddings)
-        return Epochs(lambda: self._converted(consumption, convert))
+        # A user's function is called for a batch that is wanted.
+        together = {} if collate_fn is None else {"together_max": 1}
+        return Epochs(lambda: self._epoch_of(consumption, lambda stream: stream.made(convert, **together)))
 
     def to_torch(
         self,
@@ -324,20 +326,20 @@ class DataIterator(ToTensorflow):
                 yield row
 
     def _converted(self, consumption: dict[str, Any], convert: Callable[[Batch], Any]) -> Iterator[Any]:
-        return self._epoch_of(consumption, lambda batches: ([batch.place, convert(batch)] for batch in batches))
+        return self._epoch_of(consumption, lambda stream: stream.made(convert))
 
     def _batches_of(self, consumption: dict[str, Any]) -> Iterator[Batch]:
         return self._converted(consumption, lambda batch: batch)
 
     def _epoch_of(
-        self, consumption: dict[str, Any], over: Callable[[Iterator[Batch]], Iterator[list[Any]]]
+        self, consumption: dict[str, Any], over: Callable[[_client.Stream], Iterator[list[Any]]]
     ) -> Iterator[Any]:
         """What is made of the next epoch's batches, or of the rest of one that is resumed.
 
         Args:
             consumption: How its rows are consumed.
-            over: Makes of each batch a list of its place and of what is given. It may be ahead:
-                the position is behind what was given.
+            over: Makes of each of a stream's batches a list of its place and of what is given. It
+                may be ahead: the position is behind what was given.
         """
         if self._moving is not None:  # The one before was left in the middle.
             self._epoch, self._place, self._rows_given = self._epoch + 1, None, None
@@ -352,7 +354,7 @@ class DataIterator(ToTensorflow):
         self._waits = self._waits or _waits.of_rank(self._name)
         stream = self._epochs.open(asked, self._waits)
         try:
-            for each in over(iter(stream)):
+            for each in over(stream):
                 self._epochs.begun()
                 if self._moving is moving:
                     self._before, self._place, self._rows_given = self._place, each[0], None

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import numpy as np
     import torch
 
+    from headway.data._client import Stream
+
 
 class TorchBatches:
     """Makes tensors of batches; see :meth:`headway.data.DataIterator.iter_torch_batches`.
@@ -42,14 +44,15 @@ class TorchBatches:
         self._device = _device(device)
         self._pins = pin_memory and torch.cuda.is_available()
 
-    def over(self, batches: Iterator[Batch]) -> Iterator[list[Any]]:
+    def over(self, stream: Stream) -> Iterator[list[Any]]:
         """For each batch a list of its place and what :meth:`__call__` makes of it, on the device.
         To a CUDA device the next batch is copied while one is in use.
 
         Args:
-            batches: A stream's.
+            stream: The batches.
         """
-        made = ([batch.place, self(batch)] for batch in batches)
+        # A user's function is called for a batch that is wanted.
+        made = stream.made(self) if self._collate is None else stream.made(self, together_max=1)
         if self._device.type == "cpu" and not self._pins:
             return made
         from headway._values.device_copies import changed, move, one_ahead, pinned
