@@ -37,8 +37,8 @@ def test_a_script_that_hides_a_package_is_named(tmp_path, name, imports):
     status, output, words = run(script)
     assert (status, output) == (1, "runs as __main__\n")
     assert words == (
-        f"ImportError: {script} hides the package {name}: what imports {name}, such as a worker, would run this script in "
-        "its place; rename the script"
+        f"ImportError: {script} hides the package {name}: what imports {name}, such as a worker, would run this script "
+        "in its place; rename the script"
     )
 
 
