@@ -15,7 +15,7 @@ COUNTS = ("override_num_blocks", "concurrency")
 
 def readers():
     """What all readers refuse."""
-    elsewhere = {"read_sql", "read_delta", "read_iceberg", "read_lance"}
+    elsewhere = {"read_datasource", "read_sql", "read_delta", "read_iceberg", "read_lance"}
     calls = [getattr(data, name) for name in data.__all__ if name.startswith("read_") and name not in elsewhere]
     bad = [
         ("paths", 3, TypeError, "3 (int)", "a path, a URL, or a list"),
@@ -104,6 +104,12 @@ def of_memory():
     yield data.from_blocks, {"blocks": 3}, TypeError, "blocks", "3 (int)", "a list of tables"
     yield data.from_torch, {"dataset": 3}, TypeError, "dataset", "3 (int)", "a torch.utils.data.Dataset"
     yield data.from_torch, {"dataset": [], "local_read": 1}, TypeError, "local_read", "1 (int)", BOOL
+    yield data.read_datasource, {"datasource": 3}, TypeError, "datasource", "3 (int)", "a headway.data.Datasource"
+    source = {"datasource": type("Empty", (data.Datasource,), {"get_read_tasks": lambda self, parallelism: [3]})()}
+    yield data.read_datasource, source, TypeError, "datasource.get_read_tasks()", "3 (int)", "a list of headway.data.R"
+    for name in (*COUNTS, "parallelism"):
+        yield data.read_datasource, {**source, name: 0}, ValueError, name, "0", ABOVE_0
+    yield data.ReadTask, {"read_fn": 3}, TypeError, "read_fn", "3 (int)", "a function without arguments"
     yield data.read_sql, {"sql": 3, "connection_factory": print}, TypeError, "sql", "3 (int)", "a query"
     yield data.read_sql, {"sql": "", "connection_factory": 3}, TypeError, "connection_factory", "3 (int)", "a function"
     query = {"sql": "", "connection_factory": print, "sql_params": "1"}

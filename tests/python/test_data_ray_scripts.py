@@ -266,6 +266,107 @@ assert result.metrics["total"] == 999_000 and "rows" in result.metrics["stats"],
 """
 
 
+# Logs of a format of one's own, a file a task, into training; a source that counts its rows has a
+# length.
+SOURCE = """
+from typing import Iterator
+import pyarrow as pa
+from ray.data.block import BlockMetadata
+from ray.data.datasource import Datasource, ReadTask
+
+os.makedirs("logs")
+for number in range(6):
+    with open(f"logs/{number}.log", "w") as file:
+        file.writelines(f"{number};{n}\\n" for n in range(10))
+
+def of_log(path: str, how: str):
+    pairs = [tuple(map(int, line.split(";"))) for line in open(path)]
+    files, lines = zip(*pairs)
+    if how == "table":
+        yield pa.table({"file": files, "line": lines})
+    elif how == "arrays":
+        yield {"file": np.array(files[:5]), "line": np.array(lines[:5])}
+        yield {"file": np.array(files[5:]), "line": np.array(lines[5:])}
+    else:
+        yield [{"file": file, "line": line} for file, line in pairs]
+
+class LogDatasource(Datasource):
+    def __init__(self, folder: str, counts: bool):
+        self.folder, self.counts = os.path.abspath(folder), counts
+
+    def get_name(self) -> str:
+        return "Logs"
+
+    def estimate_inmemory_data_size(self) -> Optional[int]:
+        return None
+
+    def get_read_tasks(self, parallelism: int, per_task_row_limit: Optional[int] = None) -> List[ReadTask]:
+        tasks = []
+        for path, how in zip(sorted(os.listdir(self.folder)), ["table", "arrays", "rows"] * 2):
+            rows = 10 if self.counts else None
+            known = BlockMetadata(num_rows=rows, size_bytes=None, input_files=[path], exec_stats=None)
+            tasks.append(ReadTask(lambda path=path, how=how: of_log(os.path.join(self.folder, path), how), known))
+        assert parallelism >= 1
+        return tasks
+
+def rows(config):
+    shard = train.get_dataset_shard("train")
+    seen = [[(int(f), int(n)) for b in shard.iter_batches(batch_size=8) for f, n in zip(b["file"], b["line"])]
+            for _ in range(config["epochs"])]
+    train.report({"seen": len(seen[0]), "same": seen[0] == seen[1], "first": seen[0][0]})
+
+for counts in (True, False):
+    logs = ray.data.read_datasource(LogDatasource("logs", counts), override_num_blocks=3)
+    assert logs.count() == 60 and logs.schema().names == ["file", "line"]
+    assert [row["file"] for row in logs.filter(lambda row: row["line"] == 9).take_all()] == list(range(6))
+    result = TorchTrainer(
+        rows, train_loop_config={"epochs": 2}, datasets={"train": logs}, scaling_config=ScalingConfig(num_workers=2)
+    ).fit()
+    assert (result.metrics["seen"], result.metrics["same"]) == (30, True), result.metrics
+"""
+
+# Pictures are read, made smaller and turned, and written; a column says how each file is named.
+PICTURES = """
+from PIL import Image
+from ray.data.datasource import FilenameProvider
+
+os.makedirs("photos")
+for n in range(8):
+    pixels = np.zeros((20 + n % 2, 30, 3), np.uint8)
+    pixels[:, :15, n % 3] = 255
+    Image.fromarray(pixels).save(f"photos/{n}.png")
+
+def smaller(row: Dict[str, object]) -> Dict[str, object]:
+    image = Image.fromarray(row["image"]).resize((10, 8)).transpose(Image.Transpose.FLIP_LEFT_RIGHT)
+    return {"image": np.asarray(image), "name": os.path.basename(row["path"])}
+
+class Darker:
+    def __init__(self, by: int):
+        self.by = by
+
+    def __call__(self, batch: Dict[str, np.ndarray]) -> Dict[str, np.ndarray]:
+        assert batch["image"].shape[1:] == (8, 10, 3), batch["image"].shape
+        batch["image"] = batch["image"] // self.by
+        return batch
+
+class Names(FilenameProvider):
+    def get_filename_for_row(self, row, write_uuid, task_index, block_index, row_index):
+        return f"small-{row['name']}"
+
+photos = ray.data.read_images("photos", mode="RGB", include_paths=True)
+made = photos.map(smaller).map_batches(Darker, batch_size=3, fn_constructor_kwargs={"by": 5}, concurrency=1)
+made.write_images("small", column="image", filename_provider=Names())
+assert sorted(os.listdir("small")) == [f"small-{n}.png" for n in range(8)]
+for n in range(8):
+    with Image.open(f"small/small-{n}.png") as image:
+        pixels = np.asarray(image)
+    assert pixels.shape == (8, 10, 3) and pixels[0, -1, n % 3] == 51 and pixels[0, 0].sum() == 0, (n, pixels)
+made.write_images("jpegs", column="image", file_format="jpeg")
+again = ray.data.read_images("jpegs", size=(4, 5))
+assert again.count() == 8 and again.take_batch(8)["image"].shape == (8, 4, 5, 3)
+"""
+
+
 @pytest.mark.parametrize(
     "code",
     [
@@ -276,6 +377,8 @@ assert result.metrics["total"] == 999_000 and "rows" in result.metrics["stats"],
         pytest.param(VALIDATED, id="validated"),
         pytest.param(TABLES, id="tables"),
         pytest.param(WATCHED, id="watched"),
+        pytest.param(SOURCE, id="source"),
+        pytest.param(PICTURES, id="pictures"),
     ],
 )
 def test_a_script_of_a_theme_runs_unchanged(tmp_path, code):

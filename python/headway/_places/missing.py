@@ -17,7 +17,7 @@ _OBJECTS = "Headway has no object store; from_arrow, from_pandas and from_numpy 
 _DATA = {
     **dict.fromkeys(
         (
-            *("audio", "bigquery", "clickhouse", "databricks_tables", "datasource", "delta_sharing_tables", "hudi"),
+            *("audio", "bigquery", "clickhouse", "databricks_tables", "delta_sharing_tables", "hudi"),
             *("kafka", "lerobot", "mcap", "mongo", "snowflake", "unity_catalog", "videos", "zarr"),
         ),
         _OWN_CLIENT,

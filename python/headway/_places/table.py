@@ -105,12 +105,18 @@ _OF_RAY: dict[str, Place] = {
     ),
     "headway.air.result": Place("The result of a run", {"headway.train": "Result"}),
     "headway.air.session": Place("The training function's functions", {"headway.train.session": _OF_SESSION}),
-    "headway.data.block": Place("The aggregates' base", {"headway.data.aggregate": "AggregateFn"}),
+    "headway.data.block": Place(
+        "The aggregates' base, and what is known of a part of a data source",
+        {"headway.data.aggregate": "AggregateFn", "headway.data._datasource": "BlockMetadata"},
+    ),
     "headway.data.context": Place("Settings of data sets", {"headway.data": "DataContext"}),
     "headway.data.dataset": Place("Data sets", {"headway.data": "Dataset MaterializedDataset Schema"}),
     "headway.data.datasource": Place(
-        "How files are found and written",
-        {"headway.data": "FileShuffleConfig Partitioning SaveMode", "headway.data._filenames": "FilenameProvider"},
+        "How files are found and written, and data sources of users",
+        {
+            "headway.data": "Datasource FileShuffleConfig Partitioning ReadTask SaveMode",
+            "headway.data._filenames": "FilenameProvider",
+        },
     ),
     "headway.data.datasource.partitioning": Place("Folders as columns", {"headway.data": "Partitioning"}),
     "headway.data.grouped_data": Place("Groups of rows", {"headway.data": "GroupedData"}),

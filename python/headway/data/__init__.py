@@ -12,6 +12,7 @@ from headway._values.named_arguments import offer, offer_methods
 from headway.data._context import DataContext, ExecutionOptions, ExecutionResources
 from headway.data._context import NodeIdStr as NodeIdStr
 from headway.data._dataset import Dataset, MaterializedDataset
+from headway.data._datasource import Datasource, ReadTask, read_datasource
 from headway.data._files import FileShuffleConfig, Partitioning
 from headway.data._frames import from_blocks, from_daft, from_dask, from_modin, from_ray, from_spark
 from headway.data._functions import ActorPoolStrategy, TaskPoolStrategy
@@ -40,6 +41,7 @@ __all__ = [
     "DataContext",
     "DataIterator",
     "Dataset",
+    "Datasource",
     "ExecutionOptions",
     "ExecutionResources",
     "FileShuffleConfig",
@@ -48,6 +50,7 @@ __all__ = [
     "MixStoppingCondition",
     "Partitioning",
     "RandomSeedConfig",
+    "ReadTask",
     "SaveMode",
     "Schema",
     "TaskPoolStrategy",
@@ -69,6 +72,7 @@ __all__ = [
     "read_avro",
     "read_binary_files",
     "read_csv",
+    "read_datasource",
     "read_delta",
     "read_iceberg",
     "read_images",
