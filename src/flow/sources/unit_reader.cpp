@@ -115,7 +115,7 @@ class UnitReader : public arrow::RecordBatchReader {
       opened_->wider->add(opened_->source, wider);
       return failure;
     }
-    const arrow::Status status = failure.WithDetail(nullptr);
+    const arrow::Status status = is_schema_widened(failure) ? failure.WithDetail(nullptr) : failure;
     const Piece& piece = pieces_[at_];
     std::string place = shown_location(users_path(file().location));
     // Those that come from a server name the file themselves.

@@ -1,9 +1,14 @@
 #include "flow/sources/files.hpp"
 
+#include "flow/placed.hpp"
 #include "flow/sources/files_on_disk.hpp"
 #include "storage/faulty_files.hpp"
 
+#include <arrow/util/io_util.h>
+
 #include <boost/test/unit_test.hpp>
+
+#include <cerrno>
 
 namespace headway::flow {
 namespace {
@@ -111,6 +116,15 @@ BOOST_AUTO_TEST_CASE(that_are_tiny_do_not_all_share_one_unit) {
   BOOST_TEST(source->units().size() == 3U);
   BOOST_TEST(contains(source->units()[0].where, "f1000 and 255 more files"), source->units()[0].where);
   BOOST_TEST(must(rows_of(*source))->num_rows() == 600);
+}
+
+BOOST_AUTO_TEST_CASE(that_have_gone_since_they_were_listed_fail_with_the_systems_reason) {
+  const FilesOnDisk disk;
+  const auto source = opened(read_node("text", {disk.write("a.txt", "x\n")}));
+  std::filesystem::remove(disk.path("a.txt"));
+  const auto failed = rows_of(*source);
+  BOOST_TEST(contains(error_of(failed), "a.txt"), error_of(failed));
+  BOOST_TEST(arrow::internal::ErrnoFromStatus(unplaced(failed.status())) == ENOENT);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
