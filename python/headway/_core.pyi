@@ -1169,6 +1169,12 @@ class DataStream:
         """Nothing more is wanted. Batches live on."""
 
     @property
+    def next_bytes(self) -> int:
+        """
+        The bytes of the next batch's memory, if that batch is there; 0: `next` may wait.
+        """
+
+    @property
     def waits(self) -> str:
         """JSON: how long batches were waited for since the first one came."""
 

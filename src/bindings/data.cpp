@@ -1,3 +1,4 @@
+#include "bindings/data_batch.hpp"
 #include "bindings/module.hpp"
 #include "core/json.hpp"
 #include "data/epoch_order.hpp"
@@ -15,11 +16,8 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
-#include <array>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
-#include <span>
 
 namespace headway::bindings {
 
@@ -168,10 +166,6 @@ class PyDataClient {
   feed::Hello hello_;
 };
 
-struct PyBatch {
-  std::shared_ptr<feed::Batch> batch;
-};
-
 class PyStream {
  public:
   PyStream(const PyDataClient& client, const std::string& json, const Blobs& blobs) {
@@ -200,50 +194,6 @@ std::unique_ptr<feed::DataProcess> start_process(const std::string& program, con
   return std::make_unique<feed::DataProcess>(
       without_gil([&] { return feed::DataProcess::start(program, folder, environment); }));
 }
-
-nb::bytes schema_of(const PyBatch& self) {
-  const wire::Blob& schema = self.batch->layout()->schema;
-  return schema ? nb::bytes(schema->data(), schema->size()) : nb::bytes("");
-}
-
-std::vector<std::pair<std::int64_t, std::int64_t>> nodes_of(const PyBatch& self) {
-  std::vector<std::pair<std::int64_t, std::int64_t>> nodes;
-  for (const feed::SlotNode& node : self.batch->nodes()) nodes.emplace_back(node.length, node.null_count);
-  return nodes;
-}
-
-std::vector<std::pair<std::uint64_t, std::uint64_t>> buffers_of(const PyBatch& self) {
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> buffers;
-  for (const feed::SlotBuffer& buffer : self.batch->buffers()) buffers.emplace_back(buffer.offset, buffer.size);
-  return buffers;
-}
-
-constexpr std::int64_t not_viewed = -1;
-
-/// `places` has three 32-bit numbers a column: its array, that of its values, and their buffer.
-nb::list offsets_of(const PyBatch& self, const nb::bytes& places) {
-  const std::span nodes = self.batch->nodes();
-  const std::span buffers = self.batch->buffers();
-  const auto* at = static_cast<const char*>(places.data());
-  nb::list offsets;
-  for (const char* const end = at + places.size() / 12 * 12; at != end; at += 12) {
-    std::array<std::uint32_t, 3> place{};
-    std::memcpy(place.data(), at, sizeof(place));
-    const auto [array, values, buffer] = place;
-    const bool known = array < nodes.size() && values < nodes.size() && buffer < buffers.size();
-    const bool viewed = known && nodes[array].null_count == 0 && nodes[values].null_count == 0;
-    offsets.append(viewed ? static_cast<std::int64_t>(buffers[buffer].offset) : not_viewed);
-  }
-  return offsets;
-}
-
-/// The buffer protocol: each view keeps the batch.
-int get_buffer(PyObject* self, Py_buffer* view, int flags) {
-  const std::span<std::byte> memory = nb::inst_ptr<PyBatch>(nb::handle(self))->batch->memory();
-  return PyBuffer_FillInfo(view, self, memory.data(), static_cast<Py_ssize_t>(memory.size()), 0, flags);
-}
-
-PyType_Slot batch_slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)}, {0, nullptr}};
 
 /// What is made of counters, which are JSON.
 void bind_counters(nb::module_& module) {
@@ -296,39 +246,23 @@ void bind_seat(nb::module_& module) {
            "The descriptor of the worker's link, which is the caller's from now on.");
 }
 
-void bind_batch(nb::module_& module) {
-  // Keeps the GIL: a setting.
-  module.def(
-      "say_nothing_of_leaks", [] { nb::set_leak_warnings(false); },
-      "At the interpreter's end objects that live are no leaks.");
-  // Keeps the GIL: fields.
-  nb::class_<feed::Place>(module, "DataPlace", "Where a stream is after a batch, which it does not keep.")
-      .def_prop_ro("cursor", &feed::Place::cursor, "As JSON.");
-  nb::class_<PyBatch>(module, "DataBatch", nb::type_slots(batch_slots),
-                      "Rows in shared memory, which views of its buffer keep. Writable, and nobody else's.")
+void bind_stream(nb::module_& module) {
+  nb::class_<PyStream>(module, "DataStream", "The batches of one epoch.")
+      .def(
+          "next", &PyStream::next, nb::arg("told") = nb::none(),
+          nb::sig("def next(self, told: collections.abc.Callable[[str], object] | None = None) -> DataBatch | None"),
+          "Waits for the next batch; None at the end. Ctrl-C works. `told` is called meanwhile, with counters as JSON.")
+      .def("close", &PyStream::close, nb::call_guard<nb::gil_scoped_release>(),
+           "Nothing more is wanted. Batches live on.")
+      // Keeps the GIL: two fields of shared memory.
+      .def_prop_ro("next_bytes", &PyStream::next_bytes,
+                   "The bytes of the next batch's memory, if that batch is there; 0: `next` may wait.")
       // Keeps the GIL: fields.
-      .def_prop_ro("rows", [](const PyBatch& self) { return self.batch->rows(); })
+      .def_prop_ro("waits", &PyStream::waits, "JSON: how long batches were waited for since the first one came.")
       // Keeps the GIL: fields.
-      .def_prop_ro(
-          "layout", [](const PyBatch& self) { return to_json_text(self.batch->layout()->layout); },
-          "The columns, as JSON.")
+      .def_prop_ro("counters", &PyStream::counters, "JSON: what the stages have done, as far as it is known here.")
       // Keeps the GIL: fields.
-      .def_prop_ro(
-          "layout_id", [](const PyBatch& self) { return self.batch->layout()->layout.id; },
-          "The same for all batches of a stream that have one layout.")
-      // Keeps the GIL: fields.
-      .def_prop_ro("schema", &schema_of, "The schema, as Arrow's IPC serializes it.")
-      // Keeps the GIL: fields.
-      .def_prop_ro("nodes", &nodes_of, "(length, null count) of each array, depth first.")
-      // Keeps the GIL: fields.
-      .def_prop_ro("buffers", &buffers_of, "(offset, size) of each buffer; offset 0: there is none.")
-      // Keeps the GIL: fields.
-      .def("offsets", &offsets_of, nb::arg("places"),
-           "Where the values of columns without nulls begin; 0: there are none, -1: a column has nulls, or no place in "
-           "the batch. `places` has three 32-bit numbers a column: its node, that of its values, and their buffer.")
-      // Keeps the GIL: fields.
-      .def_prop_ro(
-          "place", [](const PyBatch& self) { return self.batch->place(); }, "Where the stream is after this batch.");
+      .def_prop_ro("end", &PyStream::end, "At the end: JSON with the rows dropped, and statistics.");
 }
 
 }  // namespace
@@ -376,22 +310,7 @@ void bind_data(nb::module_& module) {
             return std::make_unique<PyStream>(self, json, blobs);
           },
           nb::arg("json"), nb::arg("blobs"), "Opens a stream ({\"plan\", \"consumption\"}); errors come with `next`.");
-  nb::class_<PyStream>(module, "DataStream", "The batches of one epoch.")
-      .def(
-          "next", &PyStream::next, nb::arg("told") = nb::none(),
-          nb::sig("def next(self, told: collections.abc.Callable[[str], object] | None = None) -> DataBatch | None"),
-          "Waits for the next batch; None at the end. Ctrl-C works. `told` is called meanwhile, with counters as JSON.")
-      .def("close", &PyStream::close, nb::call_guard<nb::gil_scoped_release>(),
-           "Nothing more is wanted. Batches live on.")
-      // Keeps the GIL: two fields of shared memory.
-      .def_prop_ro("next_bytes", &PyStream::next_bytes,
-                   "The bytes of the next batch's memory, if that batch is there; 0: `next` may wait.")
-      // Keeps the GIL: fields.
-      .def_prop_ro("waits", &PyStream::waits, "JSON: how long batches were waited for since the first one came.")
-      // Keeps the GIL: fields.
-      .def_prop_ro("counters", &PyStream::counters, "JSON: what the stages have done, as far as it is known here.")
-      // Keeps the GIL: fields.
-      .def_prop_ro("end", &PyStream::end, "At the end: JSON with the rows dropped, and statistics.");
+  bind_stream(module);
   bind_batch(module);
   bind_seat(module);
 }
