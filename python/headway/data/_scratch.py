@@ -16,6 +16,7 @@ import shutil
 import tempfile
 import threading
 import time
+import uuid
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -103,16 +104,20 @@ def written(suffix: str) -> Iterator[NewFile]:
     """
     place = folder()
     _sweep(place)
-    descriptor, path = tempfile.mkstemp(prefix="new-", suffix=suffix, dir=place)
+    path = os.path.join(place, f"new-{uuid.uuid4().hex}{suffix}")
     new = NewFile(path)
+    descriptor = -1
+    # Ctrl-C may come as soon as the file is there.
     try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         fcntl.flock(descriptor, fcntl.LOCK_SH)
         yield new
         name = os.path.join(place, f"{new.digest.finished()}{suffix}")
         new.file = _kept(path, name)
     finally:
         new.digest.close()
-        os.close(descriptor)
+        if descriptor >= 0:
+            os.close(descriptor)
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
 
