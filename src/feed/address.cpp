@@ -17,7 +17,7 @@ Result<wire::Fd> new_socket() {
   wire::Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   // Where a program has no standard output, children would take it for theirs, and keep it.
   if (socket.is_open() && socket.get() <= STDERR_FILENO) {
-    socket = wire::Fd(::fcntl(socket.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+    socket = socket.copy();
   }
   if (!socket.is_open()) return Error{ErrorKind::unavailable, "cannot make a socket: " + wire::reason_of(errno)};
   return socket;

@@ -76,7 +76,7 @@ Result<DataProcess> DataProcess::launch(const std::string& program,
   launch.inherited = {listening->socket.get()};
   wire::Fd nowhere;
   if (::fcntl(STDOUT_FILENO, F_GETFD) < 0 || ::fcntl(STDERR_FILENO, F_GETFD) < 0) {
-    nowhere = wire::Fd(::fcntl(wire::Fd(::open("/dev/null", O_RDWR | O_CLOEXEC)).get(), F_DUPFD_CLOEXEC, 3));
+    nowhere = wire::Fd(::open("/dev/null", O_RDWR | O_CLOEXEC)).copy();
     launch.output_fd = nowhere.get();
   }
   const Result<pid_t> child = node::launch_process(launch);

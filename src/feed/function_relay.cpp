@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <fcntl.h>
 #include <limits>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -124,7 +123,7 @@ Result<void> FunctionRelay::share(std::int64_t number, std::int64_t memory, cons
   Memory& own = ours_[number];
   if (own.size != memory) {
     own = {wire::Fd(memfd_create("headway-unit", MFD_CLOEXEC)), memory};
-    wire::Fd theirs(own.fd.is_open() ? fcntl(own.fd.get(), F_DUPFD_CLOEXEC, 0) : -1);
+    wire::Fd theirs = own.fd.copy();
     if (!theirs.is_open() || ftruncate(own.fd.get(), memory) != 0)
       return broken("cannot be made: " + wire::reason_of(errno));
     fds.push_back(std::move(theirs));

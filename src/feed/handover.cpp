@@ -2,7 +2,6 @@
 
 #include <bit>
 #include <cerrno>
-#include <fcntl.h>
 #include <linux/futex.h>
 #include <new>
 #include <string>
@@ -96,7 +95,7 @@ Result<void> DealingEnd::collect(const std::function<Result<void>(std::int64_t s
 }
 
 Result<wire::Fd> DealingEnd::share_doorbell() const {
-  wire::Fd copy(::fcntl(doorbell_.get(), F_DUPFD_CLOEXEC, 3));
+  wire::Fd copy = doorbell_.copy();
   if (!copy.is_open()) {
     return Error{ErrorKind::unavailable, "cannot share an eventfd for batches: " + wire::reason_of(errno)};
   }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <fcntl.h>
 #include <string>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -81,7 +80,7 @@ std::uint64_t SharedRing::offset_of(const std::uint8_t* from) const {
 }
 
 Result<wire::Fd> SharedRing::share() const {
-  wire::Fd copy(fcntl(file_.get(), F_DUPFD_CLOEXEC, 3));
+  wire::Fd copy = file_.copy();
   if (!copy.is_open()) return no_ring("share");
   return copy;
 }

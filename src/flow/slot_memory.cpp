@@ -120,7 +120,7 @@ bool SlotMemory::give_back(std::int64_t id) {
 }
 
 Result<wire::Fd> SlotMemory::share() const {
-  wire::Fd copy(fcntl(memory_.get(), F_DUPFD_CLOEXEC, 3));
+  wire::Fd copy = memory_.copy();
   if (!copy.is_open()) {
     return Error{ErrorKind::unavailable, "cannot share the memory for batches: " + wire::reason_of(errno)};
   }

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -10,6 +11,8 @@ namespace headway::wire {
 void Fd::close() {
   if (fd_ >= 0) ::close(release());
 }
+
+Fd Fd::copy() const { return Fd(::fcntl(fd_, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)); }
 
 std::string reason_of(int error_number) {
   std::string reason = std::strerror(error_number);

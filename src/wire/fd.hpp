@@ -25,6 +25,9 @@ class Fd {
   int get() const { return fd_; }
   /// The descriptor is the caller's from now on.
   int release() { return std::exchange(fd_, -1); }
+  /// Another descriptor of the same file, closed in programs that are started, and never that of a
+  /// standard stream. Not open when there is none left: see errno.
+  Fd copy() const;
   void close();
 
  private:
