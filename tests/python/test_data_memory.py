@@ -107,6 +107,18 @@ print("rows:", rows)
     runs_within_the_budget(script, body, rows=4_000_000)
 
 
+def test_a_sort_of_rows_that_functions_made_stays_within_it(script):
+    body = """
+made = data.range(3_000_000).map_batches(lambda batch: {"key": -batch["id"], **wide(batch)})
+rows, last = 0, -3_000_000
+for batch in made.sort("key").iter_batches(batch_size=4096):
+    assert (np.diff(batch["key"], prepend=last) == 1).all()
+    rows, last = rows + len(batch["key"]), batch["key"][-1]
+print("rows:", rows)
+"""
+    runs_within_the_budget(script, body, rows=3_000_000)
+
+
 def test_one_slow_client_of_two_does_not_let_memory_grow(script):
     body = """
 made = data.range(1_000_000).map_batches(wide)

@@ -14,7 +14,7 @@ namespace headway::flow {
 namespace {
 
 /// What a worker has in memory beside DuckDB's rows: Python and DuckDB itself.
-constexpr std::int64_t worker_bytes = 48 << 20;
+constexpr std::int64_t worker_bytes = 64 << 20;
 
 /// The rows of a stage. `schema` may need the first of them.
 class StageReader : public arrow::RecordBatchReader {
