@@ -3,7 +3,7 @@
 import inspect
 
 from headway import data
-from headway.data import aggregate, datatype, expressions, preprocessors
+from headway.data import aggregate, block, datasource, datatype, expressions, preprocessors
 from headway.train import DataConfig
 
 NAMES = "a list"
@@ -110,6 +110,10 @@ def of_memory():
     for name in (*COUNTS, "parallelism"):
         yield data.read_datasource, {**source, name: 0}, ValueError, name, "0", ABOVE_0
     yield data.ReadTask, {"read_fn": 3}, TypeError, "read_fn", "3 (int)", "a function without arguments"
+    yield data.ReadTask, {"read_fn": print, "metadata": 3}, TypeError, "metadata", "3 (int)", "BlockMetadata"
+    yield block.BlockMetadata, {"num_rows": -1}, ValueError, "num_rows", "-1", "0 or more"
+    for name in ("dataset_uuid", "file_format"):
+        yield datasource.FilenameProvider, {name: 3}, TypeError, name, "3 (int)", "None or text"
     yield data.read_sql, {"sql": 3, "connection_factory": print}, TypeError, "sql", "3 (int)", "a query"
     yield data.read_sql, {"sql": "", "connection_factory": 3}, TypeError, "connection_factory", "3 (int)", "a function"
     query = {"sql": "", "connection_factory": print, "sql_params": "1"}

@@ -49,7 +49,7 @@ WRITTEN = {
     "ArrowBatchCollateFn", "CollateFn", "NumpyBatchCollateFn", "PandasBatchCollateFn", *bad_data_calls.PREPROCESSORS,
     "AggregateFnV2", *bad_tune_calls.DOMAINS, *bad_tune_calls.SEARCHERS,
     *bad_tune_calls.SCHEDULERS, *LIBRARIES, "Searcher", "LibrarySearcher", "TuneCallback",
-    "TuneReportCheckpointCallback", "Trainable", "TuneContext", "UtilMonitor",
+    "TuneReportCheckpointCallback", "Trainable", "TuneContext", "UtilMonitor", "Datasource", "FilenameProvider",
 }  # fmt: skip
 # (name, argument or None for all of its arguments): why there is no row.
 LEFT_OUT = {
@@ -66,6 +66,11 @@ LEFT_OUT = {
     ("Result.plot", None): "needs a run, as ResultGrid.plot needs an experiment",
     ("init", "dashboard"): "test_dashboard.py",
     ("DataConfig.configure", None): "called by Headway",
+    **dict.fromkeys(
+        [("BlockMetadata", name) for name in ("size_bytes", "schema", "input_files", "exec_stats")]
+        + [("ReadTask", name) for name in ("schema", "per_task_row_limit")],
+        "kept for sources that give it, whatever it is",
+    ),
     ("from_huggingface", "override_num_blocks"): "the same code as from_arrow's",
     ("DataParallelTrainer", "backend_config"): "test_the_frameworks_settings_have_one_type",
     ("TorchTrainer", "torch_config"): "the same",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from headway._values.arguments import refuse
+from headway._values.arguments import check_int, refuse
+from headway._values.named_arguments import offer
 from headway.data._context import DataContext
 from headway.data._dataset import Dataset
 from headway.data._memory import above_0, blocks, cut
@@ -34,11 +35,16 @@ class BlockMetadata:
         input_files: Any = None,
         exec_stats: Any = None,
     ):
+        if num_rows is not None and check_int("num_rows", num_rows, "None, or 0 or more") < 0:
+            raise ValueError(f"num_rows is {num_rows}; allowed: None, or 0 or more")
         self.num_rows = num_rows
         self.size_bytes = size_bytes
         self.schema = schema
         self.input_files = list(input_files or ())
         self.exec_stats = exec_stats
+
+
+offer(globals(), ["BlockMetadata"], place="headway.data.block")
 
 
 class ReadTask:
@@ -65,6 +71,8 @@ class ReadTask:
     ):
         if not callable(read_fn):
             refuse("read_fn", read_fn, "a function without arguments")
+        if metadata is not None and not hasattr(metadata, "num_rows"):
+            refuse("metadata", metadata, "None or a headway.data.block.BlockMetadata")
         self.read_fn = read_fn
         self.metadata = metadata if metadata is not None else BlockMetadata()
         self.schema = schema

@@ -8,7 +8,8 @@ import uuid
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from headway._values.arguments import is_utf8, refuse
+from headway._values.arguments import check_str, is_utf8, refuse
+from headway._values.named_arguments import offer
 
 #: The column with the rows' numbers, while images are written that a row's values name.
 NUMBER = "__headway_row"
@@ -34,6 +35,9 @@ class FilenameProvider:
     """
 
     def __init__(self, dataset_uuid: str | None = None, file_format: str | None = None):
+        for name, value in (("dataset_uuid", dataset_uuid), ("file_format", file_format)):
+            if value is not None:
+                check_str(name, value, "None or text")
         self.dataset_uuid = dataset_uuid
         self.file_format = file_format
 
@@ -74,6 +78,9 @@ class FilenameProvider:
             row_index: The number of the row in its piece.
         """
         return _with_numbers(self.get_filename_for_task(write_uuid, task_index), block_index, row_index)
+
+
+offer(globals(), ["FilenameProvider"], place="headway.data.datasource")
 
 
 class FileNames:
