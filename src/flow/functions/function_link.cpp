@@ -10,7 +10,7 @@ namespace headway::flow {
 namespace {
 
 /// From so many bytes on an input is not kept for the case that its worker dies.
-constexpr std::int64_t large_input = 16 << 20;
+constexpr std::int64_t large_input = 32 << 20;
 
 /// The detail of a Status: a worker has ended in the middle of a unit.
 class WorkerDied : public arrow::StatusDetail {

@@ -20,7 +20,7 @@ _ALIGNMENT = 64
 #: Outputs are collected until a slot has so many bytes.
 SLOT_BYTES = 4 << 20
 #: From so many bytes on, memory is given back as soon as nobody needs what is in it.
-LARGE = 16 << 20
+LARGE = 32 << 20
 #: So many slots wait to be filled again; of more the smallest are given back to the system.
 _IDLE_MAX = 4
 
