@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-#: A single value of so many bytes is not copied.
-_LARGE = 1 << 20
+#: Values of so many bytes are worth care for their memory.
+LARGE_VALUE = 1 << 20
 _STORED = (
     "a column holds numbers, text, bytes, times, lists, dictionaries, arrays or None; turn other objects into one of "
     "these (pickle.dumps(value) gives bytes)"
@@ -178,7 +178,7 @@ def _variable_tensor_type(storage: Any) -> Any:
 def _from_list(name: str, values: list[Any]) -> Any:
     import pyarrow as pa
 
-    if len(values) == 1 and type(values[0]) is bytes and _LARGE <= len(values[0]) < 2**31:
+    if len(values) == 1 and type(values[0]) is bytes and LARGE_VALUE <= len(values[0]) < 2**31:
         ends = np.array([0, len(values[0])], np.int32)
         return pa.Array.from_buffers(pa.binary(), 1, [None, pa.py_buffer(ends), pa.py_buffer(values[0])])
     try:

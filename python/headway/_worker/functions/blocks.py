@@ -6,12 +6,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from headway._worker.functions.arrow_columns import tensor_column
+from headway._worker.functions.arrow_columns import LARGE_VALUE, tensor_column
 
 #: The name of the extension type for tensors whose shapes differ from row to row.
 VARIABLE_TENSOR = b"arrow.variable_shape_tensor"
-#: Values of so many bytes are worth care for their memory.
-_LARGE = 1 << 20
 
 
 class Block(Protocol):
@@ -177,7 +175,7 @@ def _has_large_values(column: Any) -> bool:
     import pyarrow as pa
 
     is_bytes = pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type)
-    return is_bytes and column.nbytes >= _LARGE * max(1, len(column))
+    return is_bytes and column.nbytes >= LARGE_VALUE * max(1, len(column))
 
 
 class _View:
