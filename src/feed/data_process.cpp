@@ -14,6 +14,7 @@
 #include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 namespace headway::feed {
 namespace {
@@ -64,7 +65,7 @@ Result<DataProcess> DataProcess::start(const std::string& program, const std::st
 /// The first client waits in the socket before the process is there, so the process always has one
 /// whose end it sees.
 Result<DataProcess> DataProcess::launch(const std::string& program,
-                                        const std::map<std::string, std::string>& environment) {
+                                        const std::map<std::string, std::string>& environment, bool silent) {
   const Result<Listening> listening = listen_somewhere();
   if (!listening) return listening.error();
   Result<wire::Fd> life = connect_to(listening->address);
@@ -75,7 +76,7 @@ Result<DataProcess> DataProcess::launch(const std::string& program,
   if (std::getenv(freed_memory_kept) == nullptr) launch.env.emplace(freed_memory_kept, freed_memory_kept_ms);
   launch.inherited = {listening->socket.get()};
   wire::Fd nowhere;
-  if (::fcntl(STDOUT_FILENO, F_GETFD) < 0 || ::fcntl(STDERR_FILENO, F_GETFD) < 0) {
+  if (silent || ::fcntl(STDOUT_FILENO, F_GETFD) < 0 || ::fcntl(STDERR_FILENO, F_GETFD) < 0) {
     nowhere = wire::Fd(::open("/dev/null", O_RDWR | O_CLOEXEC)).copy();
     launch.output_fd = nowhere.get();
   }
@@ -96,14 +97,17 @@ bool DataProcess::ends_within(std::chrono::milliseconds limit) const {
   return life_.is_open() && poll(&life, 1, static_cast<int>(limit.count())) > 0;
 }
 
-bool DataProcess::failed_to_load() const {
+bool DataProcess::can_load(const std::string& program, const std::map<std::string, std::string>& environment) {
   constexpr int exit_of_loader = 127;
-  if (child_ == 0 || !has_ended()) return false;
+  Result<DataProcess> started = launch(program, environment, true);
+  if (!started) return true;
+  const pid_t child = std::exchange(started->child_, 0);
+  started->close();
   siginfo_t end{};
-  while (waitid(P_PID, static_cast<id_t>(child_), &end, WEXITED | WNOWAIT) != 0) {
-    if (errno != EINTR) return false;
+  while (waitid(P_PID, static_cast<id_t>(child), &end, WEXITED) != 0) {
+    if (errno != EINTR) return true;
   }
-  return end.si_code == CLD_EXITED && end.si_status == exit_of_loader;
+  return end.si_code != CLD_EXITED || end.si_status != exit_of_loader;
 }
 
 void DataProcess::close() {

@@ -36,15 +36,17 @@ class DataProcess {
   /// The same, for one that has closed a connection: the system closes the others a moment later.
   /// Waits for that moment.
   bool is_about_to_end() const;
-  /// Whether the process that was started here never began: the system's loader misses a library,
-  /// or something in one. Waits for the end of a process that is about to end.
-  bool failed_to_load() const;
+
+  /// Whether the system's loader can begin `program`: it has every library, and what is needed of
+  /// each. Starts the program without a client, and waits for the end of it.
+  static bool can_load(const std::string& program, const std::map<std::string, std::string>& environment);
 
  private:
   DataProcess(std::string address, wire::Fd life, pid_t child)
       : address_(std::move(address)), life_(std::move(life)), child_(child) {}
   bool ends_within(std::chrono::milliseconds limit) const;
-  static Result<DataProcess> launch(const std::string& program, const std::map<std::string, std::string>& environment);
+  static Result<DataProcess> launch(const std::string& program, const std::map<std::string, std::string>& environment,
+                                    bool silent = false);
 
   std::string address_;
   wire::Fd life_;    ///< A connection that says nothing.

@@ -29,6 +29,7 @@ class OpenedStream : public DataStream {
       progressing = [this](const FlowCounters& flow) { waits_->lasts(flow); };
     }
     const feed::Outcome<std::shared_ptr<feed::Batch>> taken = stream_->next(nullptr, progressing);
+    if (taken.failure) return taken.value.error();
     if (!taken.value) return in_words_of_data_process(taken.value.error());
     if (*taken.value == nullptr) {
       end_epoch();
@@ -52,9 +53,9 @@ class OpenedStream : public DataStream {
 Result<feed::Reply> answer_to(const wire::Frame& question) {
   const Result<DataAddress> process = data_process();
   if (!process) return process.error();
-  Result<feed::Reply> reply = feed::ask(process->address, process->hello, question, nullptr).value;
-  if (!reply) return in_words_of_data_process(reply.error());
-  return reply;
+  feed::Outcome<feed::Reply> reply = feed::ask(process->address, process->hello, question, nullptr);
+  if (reply.failure || reply.value) return std::move(reply.value);
+  return in_words_of_data_process(reply.value.error());
 }
 
 }  // namespace

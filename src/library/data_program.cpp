@@ -157,10 +157,13 @@ Result<DataAddress> data_process() {
 }
 
 Error in_words_of_data_process(const Error& failure) {
+  if (failure.kind != ErrorKind::unavailable && failure.kind != ErrorKind::unknown_outcome) return failure;
   Known& here = known();
   const std::lock_guard lock(here.mutex);
-  if (here.owner != getpid() || !here.process || !here.process->failed_to_load()) return failure;
+  if (here.owner != getpid() || !here.process || !here.process->is_about_to_end()) return failure;
   here.process.reset();
+  const Result<std::string> program = program_path();
+  if (!program || feed::DataProcess::can_load(*program, library_path())) return failure;
   return {ErrorKind::unavailable, "headway-data was not loaded: it needs Arrow's libraries, those of " +
                                       storage::needed_pyarrow() + ", which " + pyarrow_folder().string() +
                                       " does not have. HEADWAY_PYARROW names the folder of an installed pyarrow"};

@@ -18,8 +18,8 @@ struct DataAddress {
 /// ranks of its node and attempt share. Errors: `unavailable`.
 Result<DataAddress> data_process();
 
-/// What to say in place of a failure to speak with it: that it was not loaded, and what is missing.
-/// The process is started anew when it is needed again.
+/// What to say in place of a failure to speak with the data process: that it was not loaded, and
+/// what is missing. Waits a moment for its end. The process is started anew when it is needed again.
 Error in_words_of_data_process(const Error& failure);
 
 }  // namespace headway::library
