@@ -24,12 +24,12 @@ arrow::Status check_same_columns(const arrow::Schema& other, const arrow::Schema
       return arrow::Status::Invalid(of, " lacks the column \"", field->name(),
                                     "\" of the first data set; all have the same columns");
     }
-    if (!is_wider(*field->type(), found->type())) {
+    if (!is_wider(field->type(), found->type())) {
       auto misfit = arrow::Status::Invalid(of, " has the column \"", field->name(), "\" of type ",
                                            found->type()->ToString(), ", which the first data set has of type ",
                                            field->type()->ToString(), "; cast one of them");
       const auto wider = wider_schema(arrow::schema({field}), *arrow::schema({found}))->field(0)->type();
-      return is_wider(*wider, field->type()) && is_wider(*wider, found->type()) ? schema_widened(misfit) : misfit;
+      return is_wider(wider, field->type()) && is_wider(wider, found->type()) ? schema_widened(misfit) : misfit;
     }
   }
   for (const auto& field : other.fields()) {

@@ -16,10 +16,7 @@ namespace fs = std::filesystem;
 
 void find_libraries() {
   storage::ArrowLibraries found = storage::arrow_libraries_in(own_folder().string(), pyarrow_folder().string());
-  std::error_code failure;
-  if (fs::exists(found.library, failure) && fs::is_directory(found.directory, failure)) {
-    storage::set_arrow_libraries(std::move(found));
-  }
+  if (storage::are_installed(found)) storage::set_arrow_libraries(std::move(found));
   // S3's threads must end before the libraries do; a worker leaves without destructors.
   if (worker_context() == nullptr && !in_validation()) storage::finish_remote_at_exit();
 }

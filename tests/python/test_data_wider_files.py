@@ -140,6 +140,33 @@ def test_types_that_were_said_are_not_widened(tmp_path):
         data.read_csv(str(tmp_path), convert_options=options).take_all()
 
 
+@pytest.mark.parametrize(
+    "option", [{"newlines_in_values": True}, {"escape_char": "\\"}], ids=lambda each: next(iter(each))
+)
+def test_files_that_are_read_from_their_begin_widen_too(tmp_path, option):
+    newline = "\n" if "newlines_in_values" in option else "\\\n"
+    lines = [f'{number},1,"a{newline}b"\n' for number in range(400_000)]
+    lines[-1] = f'399999,0.5,"a{newline}b"\n'
+    (tmp_path / "rows.csv").write_text("id,x,text\n" + "".join(lines))
+    rows = data.read_csv(str(tmp_path), parse_options=pa.csv.ParseOptions(**option))
+    batches = list(rows.iter_batches(batch_size=10_000))
+    assert batches[0]["x"].dtype.name == "int64"
+    assert batches[-1]["x"].tolist()[-2:] == [1, 0.5]
+    assert np.concatenate([batch["id"] for batch in batches]).tolist() == list(range(400_000))
+    assert {text for batch in batches for text in batch["text"]} == {"a\nb"}
+
+
+def test_a_bad_value_behind_line_ends_in_values_is_named_with_its_line(tmp_path):
+    (tmp_path / "rows.csv").write_text('x,text\n1,"a\nb"\n2,"c\nd"\nwrong,e\n')
+    rows = data.read_csv(
+        str(tmp_path),
+        parse_options=pa.csv.ParseOptions(newlines_in_values=True),
+        convert_options=pa.csv.ConvertOptions(column_types={"x": pa.int64()}),
+    )
+    with pytest.raises(ValueError, match=r"column x: line \d+: CSV conversion error to int64: invalid value 'wrong'"):
+        rows.take_all()
+
+
 def test_files_that_have_changed_are_looked_at_anew(tmp_path):
     rows = files(tmp_path, "json", [[{"x": 1}], [{"x": 0.5}], [{"x": 2}], [{"x": 3}], [{"x": 4}]])
     assert rows.sum("x") == 10.5

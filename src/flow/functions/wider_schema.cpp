@@ -125,9 +125,8 @@ std::shared_ptr<arrow::Schema> wider_schema(const std::shared_ptr<arrow::Schema>
   return arrow::schema(std::move(fields), schema->metadata());
 }
 
-bool is_wider(const arrow::DataType& to, const std::shared_ptr<arrow::DataType>& from) {
-  const Type same(std::shared_ptr<void>(), const_cast<arrow::DataType*>(&to));
-  return wider_type(from, same)->Equals(to);
+bool is_wider(const std::shared_ptr<arrow::DataType>& to, const std::shared_ptr<arrow::DataType>& from) {
+  return wider_type(from, to)->Equals(*to);
 }
 
 arrow::Status schema_widened(const arrow::Status& misfit, std::shared_ptr<arrow::Schema> schema) {

@@ -18,7 +18,7 @@ std::shared_ptr<arrow::Schema> wider_schema(const std::shared_ptr<arrow::Schema>
 
 /// Whether rows of `from` are rows of `to`: `wider_schema` makes one of the other. Nothing is lost,
 /// since large integers that double does not have are an error once they come.
-bool is_wider(const arrow::DataType& to, const std::shared_ptr<arrow::DataType>& from);
+bool is_wider(const std::shared_ptr<arrow::DataType>& to, const std::shared_ptr<arrow::DataType>& from);
 
 /// The failure of a plan that succeeds when its stages are made again. `schema` has the wider types
 /// where they are kept for the next time: see `WiderTypes`.

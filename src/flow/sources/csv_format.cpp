@@ -18,7 +18,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 
 namespace headway::flow {
 namespace {
@@ -67,7 +66,11 @@ class CsvFormat : public FileFormat {
  public:
   CsvFormat(CsvOptions options, std::int64_t unit_bytes) : options_(std::move(options)), unit_bytes_(unit_bytes) {
     const csv::ParseOptions& parse = options_.parse;
-    if (parse.quoting) quoting_ = Quoting{.quote = parse.quote_char, .delimiter = parse.delimiter};
+    if (!parse.quoting && !parse.escaping) return;
+    quoting_.emplace();
+    quoting_->quote = parse.quoting ? parse.quote_char : parse.escape_char;
+    quoting_->delimiter = parse.delimiter;
+    if (parse.escaping) quoting_->escape = parse.escape_char;
   }
 
   arrow::Result<std::shared_ptr<arrow::Schema>> open(const std::vector<SourceFile>& files,
@@ -157,8 +160,9 @@ class CsvFormat : public FileFormat {
     read.column_names = rows.names;
     csv::ParseOptions parse = options_.parse;
     const std::string_view text(*rows.text);
-    // Blocks end at line ends; only where these are within quotes must all be one block.
-    if (quoting_ && std::memchr(text.data(), quoting_->quote, text.size()) != nullptr) {
+    // Blocks end at line ends; only where these may be within a value must all be one block.
+    const auto has = [text](char character) { return text.find(character) != std::string_view::npos; };
+    if (quoting_ && (has(quoting_->quote) || (quoting_->escape && has(*quoting_->escape)))) {
       read.block_size = static_cast<std::int32_t>(std::min<std::size_t>(text.size() + 1, std::size_t{1} << 30));
       parse.newlines_in_values = text.back() != '\n';
     }
@@ -215,10 +219,8 @@ class CsvFormat : public FileFormat {
       ARROW_RETURN_NOT_OK(skip(*stream, header.rows_begin).status());
       ARROW_ASSIGN_OR_RAISE(auto text, stream->Read(stream_sample));
       const bool more = text->size() == stream_sample;
-      const std::size_t last_line = std::string_view(*text).rfind('\n');
-      if (more && last_line != std::string_view::npos) {
-        text = arrow::SliceBuffer(text, 0, static_cast<std::int64_t>(last_line) + 1);
-      }
+      const auto whole = static_cast<std::int64_t>(whole_rows(std::string_view(*text), quoting_));
+      if (more && whole > 0) text = arrow::SliceBuffer(text, 0, whole);
       rows = {.names = std::move(header.names), .text = std::move(text), .begin = header.rows_begin};
     }
     const auto table = parsed(rows, options_.convert, pool);
@@ -232,28 +234,14 @@ class CsvFormat : public FileFormat {
     ARROW_RETURN_NOT_OK(check_names(header.names, ""));
     ARROW_ASSIGN_OR_RAISE(auto stream, open_decompressed(file.location, pool));
     ARROW_ASSIGN_OR_RAISE(const std::int64_t header_lines, skip(*stream, header.rows_begin));
-    if (!options_.parse.newlines_in_values && !options_.parse.escaping) {
-      LineBlocks blocks(std::move(stream), stream_block, quoting_);
-      return read_blocks(std::move(blocks), header.names, header_lines, convert, pool);
-    }
-    csv::ReadOptions read = csv::ReadOptions::Defaults();
-    read.use_threads = false;
-    read.block_size = stream_block;
-    read.column_names = header.names;
-    csv::ParseOptions parse = options_.parse;
-    parse.newlines_in_values = true;
-    return csv::StreamingReader::Make(arrow::io::IOContext(pool), stream, read, parse, convert);
-  }
-
-  ReaderResult read_blocks(LineBlocks blocks, const std::vector<std::string>& names, std::int64_t header_lines,
-                           const csv::ConvertOptions& convert, arrow::MemoryPool* pool) const {
-    auto parse = [this, names, header_lines, convert, pool](
+    auto parse = [this, names = std::move(header.names), header_lines, convert, pool](
                      const std::shared_ptr<arrow::Buffer>& text,
                      std::int64_t before) -> arrow::Result<std::shared_ptr<arrow::Table>> {
       auto table = checked({.names = names, .text = text}, convert, pool);
       if (table.ok()) return table;
       return table.status().WithMessage(in_words(table.status(), names, header_lines + before));
     };
+    LineBlocks blocks(std::move(stream), stream_block, quoting_);
     return std::make_shared<TablesOfLines>(schema_, std::move(blocks), std::move(parse));
   }
 

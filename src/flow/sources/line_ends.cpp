@@ -59,24 +59,32 @@ std::size_t after_line_end(std::string_view text, std::size_t from, bool inside,
   return std::string_view::npos;
 }
 
-/// Whether a text is within a quoted value, character by character.
+/// Whether a text is within a value that goes on, character by character.
 class ValuePlace {
  public:
-  void go_on(char character, const Quoting& quoting) {
+  /// Whether the character ends a row.
+  bool go_on(char character, const Quoting& quoting) {
     const bool quote = character == quoting.quote;
+    if (is_escaped_ || quoting.escape == character) {
+      is_escaped_ = !is_escaped_;
+      if (place_ != Place::quoted) place_ = Place::bare;
+      return false;
+    }
     if (place_ == Place::quoted)
       place_ = quote ? Place::after_quote : Place::quoted;
     else if (quote && place_ != Place::bare)
       place_ = Place::quoted;
     else
       place_ = ends_value(character, quoting) ? Place::value_begin : Place::bare;
+    return character == '\n' && place_ != Place::quoted;
   }
-  bool is_quoted() const { return place_ == Place::quoted; }
+  bool is_in_value() const { return is_escaped_ || place_ == Place::quoted; }
 
  private:
   /// Quotes within a value that has none around it mean nothing.
   enum class Place { value_begin, bare, quoted, after_quote };
   Place place_ = Place::value_begin;
+  bool is_escaped_ = false;
 };
 
 }  // namespace
@@ -108,10 +116,11 @@ arrow::Result<std::int64_t> row_begin(arrow::io::RandomAccessFile& file, std::in
 }
 
 bool is_row_end(std::string_view text, const Quoting& quoting) {
-  if (std::count(text.begin(), text.end(), quoting.quote) % 2 == 0) return true;
+  const bool has_escapes = quoting.escape && text.find(*quoting.escape) != std::string_view::npos;
+  if (!has_escapes && std::count(text.begin(), text.end(), quoting.quote) % 2 == 0) return true;
   ValuePlace place;
   for (const char character : text) place.go_on(character, quoting);
-  return !place.is_quoted();
+  return !place.is_in_value();
 }
 
 std::size_t whole_rows(std::string_view text, const std::optional<Quoting>& quoting) {
@@ -120,8 +129,7 @@ std::size_t whole_rows(std::string_view text, const std::optional<Quoting>& quot
   std::size_t size = 0;
   ValuePlace place;
   for (std::size_t i = 0; i < last; ++i) {
-    place.go_on(text[i], *quoting);
-    if (text[i] == '\n' && !place.is_quoted()) size = i + 1;
+    if (place.go_on(text[i], *quoting)) size = i + 1;
   }
   return size;
 }

@@ -14,8 +14,10 @@
 namespace headway::flow {
 
 struct Quoting {
-  char quote = '"';
+  char quote = '"';  ///< Where there are no quotes: the escape.
   char delimiter = ',';
+  /// The character after it has no meaning. Only for `is_row_end` and `whole_rows`.
+  std::optional<char> escape;
 };
 
 /// Where the first row begins at `position` or after it; the file's end when there is none. Without

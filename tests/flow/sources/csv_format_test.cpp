@@ -82,6 +82,30 @@ BOOST_AUTO_TEST_CASE(in_parts_gives_the_rows_of_the_whole_wherever_it_is_cut) {
   }
 }
 
+/// Longer than the blocks in which it is read.
+BOOST_AUTO_TEST_CASE(with_escapes_is_cut_where_rows_end) {
+  const FilesOnDisk disk;
+  const std::string fill(1500, 'x');
+  std::string text = "n,quoted,bare\n";
+  std::string bare_text = "n,bare\n";
+  const int rows = 4000;
+  for (int i = 0; i < rows; ++i) {
+    const std::string bare = fill + R"(\,\\\)" + "\n\\\"z\n";
+    text += std::to_string(i) + R"(,"\"a\\)" + "\n\\\n" + R"(\",b",)" + bare;
+    bare_text += std::to_string(i) + "," + bare;
+  }
+  const auto table = combined(csv_rows(disk, text, R"({"escape_char": "\\"})"));
+  const auto bare = combined(csv_rows(disk, bare_text, R"({"escape_char": "\\", "quote_char": false})"));
+  BOOST_TEST_REQUIRE(table->num_rows() == rows);
+  BOOST_TEST_REQUIRE(bare->num_rows() == rows);
+  for (const int row : {0, rows / 2, rows - 1}) {
+    BOOST_TEST(must(table->GetColumnByName("n")->GetScalar(row))->ToString() == std::to_string(row));
+    BOOST_TEST(must(table->GetColumnByName("quoted")->GetScalar(row))->ToString() == "\"a\\\n\n\",b");
+    BOOST_TEST(must(table->GetColumnByName("bare")->GetScalar(row))->ToString() == fill + ",\\\n\"z");
+    BOOST_TEST(must(bare->GetColumnByName("bare")->GetScalar(row))->ToString() == fill + ",\\\n\"z");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(whose_quotes_deceive_is_an_error_and_never_other_rows) {
   const FilesOnDisk disk;
   std::string text = "a,b\n1,\"";
