@@ -19,7 +19,7 @@ struct DataAddress {
 Result<DataAddress> data_process();
 
 /// What to say in place of a failure to speak with the data process: that it was not loaded, and
-/// what is missing. Waits a moment for its end. The process is started anew when it is needed again.
+/// what is missing. Waits a moment for its end. The process is started again when it is needed.
 Error in_words_of_data_process(const Error& failure);
 
 }  // namespace headway::library
