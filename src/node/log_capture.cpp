@@ -4,17 +4,27 @@
 #include "wire/fork_guard.hpp"
 #include "wire/spawn.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <unistd.h>
 
 namespace headway::node {
 
 namespace asio = boost::asio;
 
+namespace {
+
+/// Whether a byte is not the first one of a character of UTF-8.
+bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
+
+}  // namespace
+
 LogCapture::LogCapture(LogThreads& threads, int pipe_fd, const std::string& log_path, LineSink sink)
     : pipe_(threads.loop(), pipe_fd),
       resumed_(threads.loop(), asio::steady_timer::time_point::max()),
-      sink_(std::move(sink)) {
+      sink_(std::move(sink)),
+      log_name_(std::filesystem::path(log_path).filename()) {
   pipe_.non_blocking(true);
   wire::drop_in_children(pipe_fd);
   if (!log_path.empty()) file_ = std::make_shared<LogFile>(threads, log_path);
@@ -78,14 +88,12 @@ void LogCapture::take(std::string_view bytes) {
   if (file_ && !file_->append(bytes)) file_full_ = true;
   for (std::size_t newline = bytes.find('\n'); newline != std::string_view::npos; newline = bytes.find('\n')) {
     partial_ += bytes.substr(0, newline);
-    take_long_parts();
-    take_line(partial_);
-    partial_.clear();
+    end_line();
     bytes.remove_prefix(newline + 1);
   }
   partial_ += bytes;
   show_redrawn();
-  take_long_parts();
+  cut_long_line();
 }
 
 /// A line that its writer draws over and over is shown as it is now, and keeps no more than that
@@ -106,12 +114,32 @@ void LogCapture::show_redrawn() {
   if (!sink_(line)) paused_ = true;
 }
 
-void LogCapture::take_long_parts() {
-  std::size_t taken = 0;
-  for (; partial_.size() - taken > line_bytes_max; taken += line_bytes_max) {
-    take_line(std::string_view(partial_).substr(taken, line_bytes_max));
+void LogCapture::cut_long_line() {
+  if (partial_.size() <= line_bytes_max) return;
+  if (!std::exchange(is_cut_, true)) {
+    std::size_t begin = cut_line_begin_bytes;
+    while (begin > 0 && continues_character(partial_[begin])) --begin;
+    take_line(partial_.substr(0, begin) + " [" +
+              (log_name_.empty() ? "the rest of this line is not shown" : log_name_ + " has the whole line") + "]");
   }
-  partial_.erase(0, taken);
+  keep_end();
+}
+
+void LogCapture::keep_end() {
+  std::size_t begin = partial_.size() - std::min(partial_.size(), cut_line_end_bytes);
+  while (begin < partial_.size() && continues_character(partial_[begin])) ++begin;
+  partial_.erase(0, begin);
+}
+
+void LogCapture::end_line() {
+  cut_long_line();
+  if (is_cut_) {
+    keep_end();
+    partial_.insert(0, "... ");
+  }
+  take_line(partial_);
+  partial_.clear();
+  is_cut_ = false;
 }
 
 void LogCapture::take_line(std::string_view line) {
@@ -130,7 +158,7 @@ bool LogCapture::finish(std::function<void()> finished, std::chrono::millisecond
     if (count <= 0) break;
     take({buffer, static_cast<std::size_t>(count)});
   }
-  if (!partial_.empty()) take_line(std::exchange(partial_, {}));
+  if (!partial_.empty()) end_line();
   close_pipe();
   resumed_.cancel();
   if (file_) {

@@ -16,8 +16,9 @@
 namespace headway::node {
 
 /// Takes one worker's standard output and error from a pipe: all of it, in order, into a log file,
-/// and line by line to a sink. Lives on the agent's event loop, which never waits for the file:
-/// when the file's disk is slow, the pipe is not read and the writer waits.
+/// and line by line to a sink, which gets begin and end of a very long line. Lives on the agent's
+/// event loop, which never waits for the file: when the file's disk is slow, the pipe is not read
+/// and the writer waits.
 class LogCapture : public std::enable_shared_from_this<LogCapture> {
  public:
   /// Gets whole lines without their newline, in order. A line that ends with '\r' is not whole: it
@@ -53,22 +54,30 @@ class LogCapture : public std::enable_shared_from_this<LogCapture> {
   /// Takes what is there now. False at the end of the stream.
   bool read_some();
   void take(std::string_view bytes);
-  void take_long_parts();
+  /// Of a line longer than `line_bytes_max` the begin is shown at once, and the end with its last
+  /// byte; what is between is in the log file alone.
+  void cut_long_line();
+  void keep_end();
+  void end_line();
   void show_redrawn();
   void take_line(std::string_view line);
   /// An exception has left the reading: the pipe ends, so that its writer does not wait forever.
   void fail(const Error& error);
   void close_pipe();
 
-  static constexpr std::size_t line_bytes_max = 64 << 10;  ///< Longer lines are shown in parts.
+  static constexpr std::size_t line_bytes_max = 64 << 10;  ///< Longer lines are cut.
+  static constexpr std::size_t cut_line_begin_bytes = 4 << 10;
+  static constexpr std::size_t cut_line_end_bytes = 1 << 10;
   static constexpr std::size_t tail_lines_max = 20;
 
   boost::asio::posix::stream_descriptor pipe_;
   boost::asio::steady_timer resumed_;
   LineSink sink_;
+  const std::string log_name_;  ///< Without its folders; empty: no file.
   std::shared_ptr<LogFile> file_;
   std::string failure_;
-  std::string partial_;
+  std::string partial_;  ///< Of the line that has not ended.
+  bool is_cut_ = false;  ///< The begin of that line is shown.
   std::deque<std::string> tail_;
   bool paused_ = false;     ///< By the sink.
   bool file_full_ = false;  ///< It is written more slowly than the pipe is filled.

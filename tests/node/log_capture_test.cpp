@@ -1,5 +1,6 @@
 #include "node/log_capture.hpp"
 
+#include "core/text.hpp"
 #include "node/scratch.hpp"
 #include "threads_left.hpp"
 
@@ -173,23 +174,41 @@ BOOST_FIXTURE_TEST_CASE(bytes_that_are_no_text_come_through, Pipe) {
   BOOST_TEST(log() == bytes);
 }
 
-BOOST_FIXTURE_TEST_CASE(lines_longer_than_64_kib_are_shown_in_parts_and_kept_whole_in_the_file, Pipe) {
+BOOST_FIXTURE_TEST_CASE(of_lines_longer_than_64_kib_begin_and_end_are_shown_and_the_file_has_all, Pipe) {
   for (const std::size_t length : {64 * kib, 64 * kib + 1, 100 * kib, 128 * kib, 300 * kib}) {
     lines.clear();
     std::string line;
     for (std::size_t i = 0; i < length; ++i) line += static_cast<char>('a' + i % 26);
     print(line + "\nshort\n");
     loop.poll();
-    std::string joined;
-    for (const std::string& part : lines) {
-      BOOST_TEST(part.size() <= 64 * kib);
-      joined += part;
-    }
-    BOOST_TEST((joined == line + "short"));
-    BOOST_TEST(lines.size() == (length + 64 * kib - 1) / (64 * kib) + 1);
     BOOST_TEST(lines.back() == "short");
     BOOST_TEST(log().ends_with(line + "\nshort\n"));
+    if (length == 64 * kib) {
+      BOOST_TEST((lines == Lines{line, "short"}));
+      continue;
+    }
+    const Lines cut{line.substr(0, 4 * kib) + " [rank_0.log has the whole line]", "... " + line.substr(length - kib),
+                    "short"};
+    BOOST_TEST((lines == cut));
+    BOOST_TEST(capture->tail().ends_with(cut[1] + "\nshort\n"));
   }
+}
+
+BOOST_FIXTURE_TEST_CASE(a_line_without_an_end_is_cut_once_and_between_characters, Pipe) {
+  std::string line = "x";
+  while (line.size() < 2 << 20) line += "\u00e9";
+  std::thread writer([&] { write_all(pipe.b.get(), line); });
+  while (log().size() < line.size()) {
+    loop.restart();
+    loop.poll();
+  }
+  writer.join();
+  BOOST_REQUIRE(lines.size() == 1U);
+  BOOST_TEST((lines[0] == line.substr(0, 4 * kib - 1) + " [rank_0.log has the whole line]"));
+  finish();
+  BOOST_REQUIRE(lines.size() == 2U);
+  BOOST_TEST(is_utf8(lines[1]));
+  BOOST_TEST(lines[1].size() <= kib + 4);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_sink_that_is_full_stops_the_reading_until_it_has_space, Pipe) {
