@@ -50,6 +50,7 @@ class WorkerSession:
 
 
 _active: WorkerSession | None = None
+_directory_before: str | None = None
 _validating: _core.Session | None = None
 _copying = False
 _trial = False
@@ -152,6 +153,21 @@ def in_worker() -> bool:
 def active() -> WorkerSession | None:
     """The session; None outside of a training function."""
     return _active
+
+
+def enter_run_from(directory: str) -> None:
+    """This process is a worker that comes from this directory: the driver's, or what stands for it
+    on another machine.
+    """
+    global _directory_before
+    _directory_before = directory
+
+
+def directory_before() -> str | None:
+    """Where a worker was before it entered the working directory of its run; None: this process is
+    no worker.
+    """
+    return _directory_before
 
 
 def driver_directory() -> str | None:

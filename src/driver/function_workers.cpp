@@ -26,8 +26,7 @@ void FunctionWorkers::want(const Slot& slot, const wire::FunctionWorkersWanted& 
   request.machines = static_cast<int>(request.place.not_on.size());
   request.start = start;
   request.start.resources = {{"CPU", wanted.cpus}};
-  request.start.role =
-      wire::role_json(wire::FunctionRole{slot.node_ip, wanted.port, wanted.token, enter_working_directory_});
+  request.start.role = wire::role_json(wire::FunctionRole{slot.node_ip, wanted.port, wanted.token});
   request.run = run;
   request.most = live(request);
   request.losses = 0;

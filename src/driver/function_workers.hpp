@@ -24,12 +24,8 @@ class FunctionWorkers {
   /// `spare` is the runtime's, for all its runs. `launch`: the factory that the run's ranks come
   /// from.
   FunctionWorkers(HelperServices services, engine::SparePlaces& spare, node::WorkerLaunch launch,
-                  bool enter_working_directory, std::shared_ptr<FrontQueue> front)
-      : services_(std::move(services)),
-        spare_(spare),
-        launch_(std::move(launch)),
-        enter_working_directory_(enter_working_directory),
-        front_(std::move(front)) {}
+                  std::shared_ptr<FrontQueue> front)
+      : services_(std::move(services)), spare_(spare), launch_(std::move(launch)), front_(std::move(front)) {}
   FunctionWorkers(const FunctionWorkers&) = delete;
   FunctionWorkers& operator=(const FunctionWorkers&) = delete;
   ~FunctionWorkers() { spare_.lack(this, {}); }
@@ -83,7 +79,6 @@ class FunctionWorkers {
   HelperServices services_;
   engine::SparePlaces& spare_;
   node::WorkerLaunch launch_;
-  const bool enter_working_directory_;
   std::shared_ptr<FrontQueue> front_;
   std::map<std::string, Request> requests_;  ///< By the data process's node.
   std::map<std::int64_t, Worker> workers_;   ///< By number, the same as in `spare_`.

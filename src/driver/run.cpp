@@ -51,8 +51,7 @@ Run::Run(Runtime& runtime, RunStart start)
       validations_(runtime.helper_services(), {spec_, folder_, worker_setup_, std::move(start.validation), factory_},
                    front_, [this](control::Event event) { post(std::move(event)); }),
       artifact_carriers_(runtime.helper_services(), launch()),
-      function_workers_(runtime.helper_services(), runtime.spare_places(), launch(), spec_.enter_working_directory,
-                        front_),
+      function_workers_(runtime.helper_services(), runtime.spare_places(), launch(), front_),
       storage_(asio::make_strand(runtime.storage_threads().get_executor())),
       outage_(std::make_shared<storage::Outage>(
           storage::real_patience(), [front = front_](const std::string& text) { front->push(RunWarning{text}); })),

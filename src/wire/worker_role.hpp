@@ -52,10 +52,8 @@ struct FunctionRole {
   std::string host;
   int port = 0;
   std::string token;  ///< What both ends prove to have (cluster/peers.hpp).
-  /// Else it works where the driver does; see RankRole. It enters a directory that goes with it.
-  bool enter_working_directory = true;
 };
-BOOST_DESCRIBE_STRUCT(FunctionRole, (), (host, port, token, enter_working_directory))
+BOOST_DESCRIBE_STRUCT(FunctionRole, (), (host, port, token))
 
 using WorkerRole = std::variant<RankRole, ValidationRole, ArtifactRole, FunctionRole>;
 

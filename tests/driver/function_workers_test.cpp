@@ -101,8 +101,8 @@ struct Cluster {
   engine::SparePlaces spare;
   std::shared_ptr<FrontQueue> front = std::make_shared<FrontQueue>();
   std::vector<Slot> slots{{"gpu-1", "host-gpu-1", "10.0.0.7", 1, {"0"}}, {"gpu-2", "host-gpu-2", "10.0.0.8", 1, {"0"}}};
-  FunctionWorkers workers{{&routes, &nodes, &pool, "", nullptr}, spare, {}, true, front};
-  FunctionWorkers of_another_run{{&routes, &nodes, &pool, "", nullptr}, spare, {}, true, front};
+  FunctionWorkers workers{{&routes, &nodes, &pool, "", nullptr}, spare, {}, front};
+  FunctionWorkers of_another_run{{&routes, &nodes, &pool, "", nullptr}, spare, {}, front};
   std::string token = "the token of a desk";  ///< Of the data process that wants workers.
   bool changed = false;
   bool granted = false;

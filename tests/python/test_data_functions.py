@@ -299,7 +299,7 @@ def test_row_functions_that_return_something_else_are_named():
         run(lambda row: row["x"], numbers(), "map")
     with pytest.raises(BadOutput, match="a function of flat_map returns a list of rows, and this is dict"):
         run(lambda row: row, numbers(), "flat_map")
-    with pytest.raises(BadOutput, match="a function of filter returns what is true or false, and this is"):
+    with pytest.raises(BadOutput, match=r"a function of filter\(\) returns True or False, and this is"):
         run(lambda row: np.arange(2), numbers(), "filter")
 
 

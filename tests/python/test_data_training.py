@@ -314,7 +314,38 @@ def test_a_function_s_exception_ends_the_run_under_its_own_name(storage):
     with pytest.raises(train.WorkerGroupError, match="of the function") as caught:
         trainer(every_batch, storage, {"folder": "."}, datasets={"train": rows}).fit()
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
-    assert "in broken" in str(caught.value)
+    text = str(caught.value)
+    assert "In the data set's function:\nTraceback (most recent call last):\n" in text
+    assert [place for place in ("in every_batch", "in broken", "contextlib", "_client.py") if place in text] == [
+        "in every_batch",
+        "in broken",
+    ]
+
+
+def test_functions_and_sources_work_where_fit_was_called(storage, tmp_path, monkeypatch):
+    """As they do outside of a training."""
+    import torch
+
+    (tmp_path / "one.txt").write_text("1")
+
+    class Ones(torch.utils.data.Dataset):
+        def __len__(self):
+            return 8
+
+        def __getitem__(self, index):
+            return {"one": int(open("one.txt").read())}
+
+    def opened(row):
+        return {**row, "two": int(open("one.txt").read()) + 1}
+
+    def loop(config):
+        for batch in train.get_dataset_shard("train").iter_batches(batch_size=4):
+            train.report({"ones": int(batch["one"].sum()), "twos": int(batch["two"].sum())})
+
+    monkeypatch.chdir(tmp_path)
+    rows = data.from_torch(Ones()).map(opened)
+    assert rows.take(1) == [{"one": 1, "two": 2}]
+    assert trainer(loop, storage, {}, datasets={"train": rows}).fit().metrics["twos"] == 8
 
 
 def test_data_sets_are_given_again_to_restore(storage, folder):

@@ -4,6 +4,7 @@ frames arrive.
 
 from __future__ import annotations
 
+import contextlib
 import opcode
 import os
 import traceback
@@ -93,7 +94,9 @@ def _user_traceback(error: BaseException) -> str:
         if cause is None or id(cause) in seen or len(seen) >= _TOLD_MAX:
             return text
         link = "Caused by" if explicit else "Raised while handling"
-        text += f"{link} {_headline(cause)}\n" + _frames(cause, seen)
+        told = getattr(type(cause), "headways_words", None)  # It only carries frames.
+        text += f"{told}{_words(cause)}\n" if told else f"{link} {_headline(cause)}\n"
+        text += _frames(cause, seen)
         error = cause
 
 
@@ -182,7 +185,8 @@ def _without_refusal(error: BaseException, tb: TracebackType | None) -> Tracebac
 
 
 def _is_own(tb: TracebackType) -> bool:
-    return tb.tb_frame.f_code.co_filename.startswith(_PACKAGE)
+    """A frame of ``contextlib`` below those of a user's belongs to what Headway has entered."""
+    return tb.tb_frame.f_code.co_filename.startswith((_PACKAGE, contextlib.__file__))
 
 
 def _is_raise(tb: TracebackType) -> bool:

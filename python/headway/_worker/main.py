@@ -107,6 +107,7 @@ def _settle_in(session: _core.Session) -> Role:
         os.chdir(directory)
     except OSError as error:
         log.warn(f"the driver's working directory cannot be entered: {error}")
+    worker_session.enter_run_from(directory)
     role.settle_in()
     # The output is a pipe: without this a rank's last words before a crash would stay in a buffer.
     for stream in (sys.stdout, sys.stderr):

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import signal
 import sys
 from typing import Any
@@ -116,8 +115,6 @@ class FunctionRole(Role):
         from headway._worker.functions.worker import work
 
         slot = self.context["plan"]["slot"]
-        if self.context["enter_working_directory"] and "HEADWAY_MACHINE_TMPDIR" in os.environ:
-            os.chdir(os.environ["TMPDIR"])  # This process's own, which goes with it.
         try:
             seat = _core.FunctionSeat(
                 self.context["host"], self.context["port"], slot["hostname"], self.context["token"], IDLE_LIMIT_S

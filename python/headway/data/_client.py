@@ -361,7 +361,7 @@ def _hello(context: DataContext) -> dict[str, Any]:
     return {
         "budget": context.execution_options.budget(),
         "threads": 0,
-        "function_host": host.command(),
+        "function_host": host.command(worker_session.directory_before()),
         "environment": {},
         "scratch": _scratch.folder(),
     }

@@ -15,6 +15,9 @@ class FunctionFrames(Exception):
     raised.
     """
 
+    #: In place of "Caused by" and the class, where a rank's exception is described.
+    headways_words = "In the data set's function:"
+
     def __str__(self) -> str:
         return "\n" + "\n".join(str(each) for each in self.args if each)
 

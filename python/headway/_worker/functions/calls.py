@@ -226,4 +226,4 @@ def _verdict(value: Any) -> bool:
     try:
         return bool(value)
     except (TypeError, ValueError):  # An array, for one.
-        raise BadOutput(f"a function of filter returns what is true or false, and this is {value!r:.50}") from None
+        raise BadOutput(f"a function of filter() returns True or False, and this is {value!r:.50}") from None

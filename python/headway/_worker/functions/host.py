@@ -29,20 +29,31 @@ _BRINGS_MODULE = "import\n"
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
-def command() -> list[str]:
-    """The command that starts a host for functions of this process: with its ``sys.path``."""
-    return [sys.executable, "-c", _code("host")]
+def command(directory: str | None = None) -> list[str]:
+    """The command that starts a host for functions of this process: with its ``sys.path``.
+
+    Args:
+        directory: Where functions work; None: where this process works.
+    """
+    return [sys.executable, "-c", _code("host", repr(directory or ""))]
 
 
-def _code(module: str) -> str:
+def _code(module: str, argument: str = "") -> str:
     return (
         f"import json, sys; sys.path[:] = json.loads({json.dumps(sys.path)!r}); "
-        f"from headway._worker.functions.{module} import main; main()"
+        f"from headway._worker.functions.{module} import main; main({argument})"
     )
 
 
-def main() -> None:
-    """Serves until the data process is gone. Its end of the control socket is descriptor 3."""
+def main(directory: str = "") -> None:
+    """Serves until the data process is gone. Its end of the control socket is descriptor 3.
+
+    Args:
+        directory: Where functions work, if it is there; empty: where this process was started.
+    """
+    if directory:
+        with contextlib.suppress(OSError):
+            os.chdir(directory)
     # Ctrl-C is the client's, which ends the data process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for variable in _THREAD_VARIABLES:
