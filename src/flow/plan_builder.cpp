@@ -138,7 +138,7 @@ bool PlanBuilder::has_positions(std::size_t index) const {
 
 arrow::Result<PlanBuilder::Built> PlanBuilder::build_leaf(std::size_t index) {
   auto leaf = std::make_shared<Leaf>();
-  ARROW_ASSIGN_OR_RAISE(leaf->source, source_of(index));
+  ARROW_ASSIGN_OR_RAISE(leaf->source, source_for_functions(index));
   Built built;
   built.chain.emplace();
   leaf->gauges.push_back(gauges_->add(data::stage_name(node(index))));

@@ -139,6 +139,7 @@ class PlanBuilder {
   arrow::Result<std::unique_ptr<Stage>> input_stage(std::size_t index);
   arrow::Result<std::shared_ptr<const UnitStep>> step_of(std::size_t index);
   arrow::Result<std::shared_ptr<const Source>> source_of(std::size_t index);
+  arrow::Result<std::shared_ptr<const Source>> source_for_functions(std::size_t index);
   arrow::Status open_sources();
   ParallelLimits step_limits() const {
     return {

@@ -1,9 +1,13 @@
-/// How a plan's builder reads units: rows in lanes, or in a ring.
+/// How a plan's builder reads units: in lanes, in a ring, or finer ones for functions.
+#include "flow/finer_source.hpp"
 #include "flow/lanes_stage.hpp"
 #include "flow/plan_builder.hpp"
+#include "flow/row_steps.hpp"
 #include "flow/window_stage.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
 
 namespace headway::flow {
 namespace {
@@ -13,7 +17,89 @@ constexpr double ring_reserve = 1.25;
 /// A ring has no more than this part of the budget.
 constexpr std::int64_t ring_share = 3;
 
+/// In so many units rows from memory go to functions, if there are enough: workers share units.
+constexpr std::int64_t units_for_functions = 32;
+/// The types of columns are those of the first unit's outputs, so it has as many rows at least.
+constexpr std::int64_t unit_rows_min = 8;
+/// Functions that want no number of rows get as many at least.
+constexpr std::int64_t batch_rows_min = 1024;
+/// More than units have, so that they stay.
+constexpr std::int64_t too_many_rows = std::numeric_limits<std::int64_t>::max();
+
+/// The least number of rows that is a multiple of both.
+std::int64_t multiple_of(std::int64_t a, std::int64_t b) {
+  constexpr std::int64_t most = std::int64_t{1} << 20;
+  return a > most || b > most ? too_many_rows : std::lcm(a, b);
+}
+
+/// Units of a multiple of so many rows give the functions of a node the batches that they want.
+std::int64_t batch_rows_of(const data::FunctionNode& node) {
+  const auto of_step = [](const data::FunctionStep& step) {
+    return step.kind == data::FunctionKind::map_batches ? step.batch_size.value_or(batch_rows_min) : 1;
+  };
+  std::int64_t rows = of_step(node);
+  for (const data::FunctionStep& step : node.then) rows = multiple_of(rows, of_step(step));
+  return rows;
+}
+
+/// What the functions above a source want.
+struct Wanted {
+  std::int64_t batch_rows = 0;  ///< Units have a multiple of these; 0: there are no functions.
+  std::int64_t rows_max = std::numeric_limits<std::int64_t>::max();  ///< More do not come to them.
+};
+
+/// Functions of batches return as many rows as they get, as a rule.
+bool changes_rows(const data::FunctionNode& node) {
+  const auto changes = [](const data::FunctionStep& step) {
+    return step.kind == data::FunctionKind::flat_map || step.kind == data::FunctionKind::filter;
+  };
+  return changes(node) || std::ranges::any_of(node.then, changes);
+}
+
+/// As long as nodes are about single units. Behind steps that change the number of rows nobody
+/// knows how many rows make a batch.
+Wanted wanted_above(const data::Plan& plan, std::size_t index) {
+  Wanted wanted;
+  bool same_rows = true;
+  for (std::size_t at = index + 1; at < plan.nodes.size(); ++at) {
+    const data::Node& node = plan.nodes[at];
+    if (std::ranges::find(node.inputs, index) == node.inputs.end()) continue;
+    const auto* function = node.as<data::FunctionNode>();
+    if (function != nullptr) {
+      const std::int64_t rows = batch_rows_of(*function);
+      if (!same_rows && rows > 1) return {};
+      wanted.batch_rows = multiple_of(std::max<std::int64_t>(wanted.batch_rows, 1), rows);
+    } else if (const auto* limit = node.as<data::LimitNode>()) {
+      wanted.rows_max = std::min(wanted.rows_max, limit->rows);
+    } else if (!is_step(node) && node.as<data::UnionNode>() == nullptr) {
+      break;
+    }
+    same_rows = same_rows && (function != nullptr ? !changes_rows(*function) : !is_step(node) || keeps_rows(node));
+    index = at;
+  }
+  return wanted;
+}
+
 }  // namespace
+
+/// A function's work takes longer than it costs to hand over more units, and it begins with the
+/// first one.
+arrow::Result<std::shared_ptr<const Source>> PlanBuilder::source_for_functions(std::size_t index) {
+  ARROW_ASSIGN_OR_RAISE(auto source, source_of(index));
+  const auto* read = node(index).as<data::ReadNode>();
+  const bool is_in_memory =
+      node(index).as<data::RangeNode>() != nullptr || (read != nullptr && read->format == "arrow");
+  const auto units = static_cast<std::int64_t>(source->units().size());
+  if (!is_in_memory || units >= units_for_functions) return source;
+  const Wanted wanted = wanted_above(input_.optimised, index);
+  ARROW_ASSIGN_OR_RAISE(const std::int64_t known, rows_of(index));
+  const std::int64_t rows = std::min(known, wanted.rows_max);
+  if (wanted.batch_rows == 0 || rows <= wanted.batch_rows) return source;
+  const std::int64_t rows_min = std::max((rows + units_for_functions - 1) / units_for_functions, unit_rows_min);
+  const std::int64_t batches = (rows_min + wanted.batch_rows - 1) / wanted.batch_rows;
+  auto finer = in_finer_units(source, batches * wanted.batch_rows);
+  return finer == nullptr ? source : finer;
+}
 
 /// Where rows go from their units to clients as they are, and are large.
 arrow::Result<std::shared_ptr<SharedRing>> PlanBuilder::ring_for(const UnitChain& chain) const {
