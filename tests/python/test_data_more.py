@@ -72,9 +72,9 @@ def test_kept_rows_have_a_number_of_pieces():
     assert data.from_items(list(range(10)), override_num_blocks=4).num_blocks() == 4
     assert data.range(10, override_num_blocks=3).materialize().num_blocks() == 3
     assert data.from_items([1]).num_blocks() == 1
-    with pytest.raises(NotImplementedError, match=r"materialize\(\) keeps it"):
+    with pytest.raises(NotImplementedError, match=r"call materialize\(\) first"):
         data.range(10).num_blocks()
-    with pytest.raises(NotImplementedError, match=r"materialize\(\) keeps it"):
+    with pytest.raises(NotImplementedError, match=r"call materialize\(\) first"):
         data.from_items([1]).limit(1).num_blocks()
 
 

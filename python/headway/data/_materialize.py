@@ -191,7 +191,7 @@ def number_of_pieces(plan: Plan) -> int:
     if source["op"] != "read" or source["args"]["format"] != "arrow" or len(others) > 1:
         others = [{"op": "unknown"}]
     if others and others[0]["op"] != "repartition":
-        raise NotImplementedError("num_blocks() of a data set that is not kept; materialize() keeps it")
+        raise NotImplementedError("num_blocks() is for data sets that materialize() has kept; call materialize() first")
     pieces = rows = 0
     for path in source["args"]["paths"]:
         with pa.memory_map(path) as file, pa.ipc.open_file(file) as kept:
