@@ -117,6 +117,39 @@ def test_a_worker_whose_child_lives_on_is_seen_to_end(tmp_path):
     end_them()
 
 
+@pytest.mark.parametrize("end", ["pass", "os._exit(0)", "os.kill(os.getpid(), signal.SIGKILL)"])
+def test_what_functions_have_started_ends_with_the_script(script, end):
+    code, output = script.run(f"""
+        import os, signal, subprocess
+        from headway import data
+
+        def starts(batch):
+            subprocess.Popen(["tail", "-f", "/dev/null"])
+            if os.fork() == 0:
+                signal.pause()
+            return batch
+
+        assert data.range(10).map_batches(starts).count() == 10
+        {end}
+    """)
+    assert code == (128 + signal.SIGKILL if "SIGKILL" in end else 0), output
+    assert not processes.wait_gone(script.processes, LIMIT_S)
+
+
+def test_what_a_function_has_started_ends_with_its_worker(tmp_path):
+    started = tmp_path / "started"
+
+    def dies(batch):
+        started.write_text(str(subprocess.Popen(["tail", "-f", "/dev/null"]).pid))
+        os._exit(5)
+
+    with pytest.raises(OSError, match="the worker exited with code 5"):
+        data.range(10).map_batches(dies).count()
+    assert not processes.wait_gone(
+        lambda: {pid for pid in [int(started.read_text())] if os.path.exists(f"/proc/{pid}")}, 5
+    )
+
+
 def test_a_child_that_returns_from_a_function_gives_no_rows():
     def forks(batch):
         os.fork()

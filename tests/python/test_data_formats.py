@@ -8,6 +8,7 @@ import re
 import sqlite3
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from headway import data
 
@@ -30,6 +31,33 @@ def test_what_is_written_is_read_again(tmp_path, rows, kind):
     if kind == "tfrecords":  # Its text is bytes.
         again = [{"id": row["id"], "name": row["name"].decode()} for row in again]
     assert again == ROWS
+
+
+@pytest.mark.parametrize(
+    ("values", "read"),
+    [
+        ([1, None, None, 3], [1, None, None, 3]),
+        ([None, 1.5], [None, 1.5]),
+        (["a", None, "", "b"], ["a", "", "", "b"]),
+        ([None, None], [None, None]),
+    ],
+)
+def test_a_missing_value_of_the_only_column_is_a_line_of_csv(tmp_path, values, read):
+    column = pa.table({"a": values})
+    data.from_arrow(column).write_csv(str(tmp_path / "csv"))
+    assert [row["a"] for row in data.read_csv(str(tmp_path / "csv")).take_all()] == read
+
+
+def test_a_column_without_a_name_is_one_in_csv(tmp_path):
+    place = str(tmp_path / "csv")
+    data.from_items([{"": 1}, {"": 2}]).write_csv(place)
+    assert data.read_csv(place).take_all() == [{"": 1}, {"": 2}]
+
+
+def test_a_type_that_orc_lacks_is_named_with_its_column(tmp_path):
+    rows = data.from_arrow(pa.table({"a": [1], "took": pa.array([5], pa.duration("s"))}))
+    with pytest.raises(ValueError, match=r"ORC has no place for the column took of type duration\[s\]; drop it"):
+        rows.write_orc(str(tmp_path / "orc"))
 
 
 def test_a_folder_that_is_there_is_left_replaced_or_an_error(tmp_path, rows):

@@ -252,6 +252,11 @@ def test_each_class_has_its_part_in_a_stratified_split():
     rows = data.from_items([{"id": number, "kind": "ab"[number % 5 == 0]} for number in range(50)])
     _, test = rows.train_test_split(0.2, stratify="kind")
     assert sorted(row["kind"] for row in test.take_all()) == ["a"] * 8 + ["b"] * 2
+    some = data.from_items([{"kind": "ab"[number % 2] if number > 4 else None} for number in range(25)])
+    _, test = some.train_test_split(0.2, stratify="kind")
+    assert sorted(str(row["kind"]) for row in test.take_all()) == ["None", "a", "a", "b", "b"]
+    with pytest.raises(ValueError, match="stratify is 'sort'; allowed: kind"):
+        some.train_test_split(0.2, stratify="sort")
 
 
 def test_whole_data_sets_are_sorted_grouped_and_joined():

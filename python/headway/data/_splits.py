@@ -142,12 +142,15 @@ class Splits(Consume, DatasetPart):
         """The last rows of each value of a column are for the test."""
         import numpy as np
 
-        labels = np.concatenate([batch[column] for batch in self.iter_batches(batch_size=None)])
-        values, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
-        tested: Any = np.zeros(len(labels), bool)
-        for code in range(len(values)):
+        if column not in self._columns():
+            raise ValueError(f"stratify is {column!r}; allowed: {', '.join(self._columns())}")
+        labels = self._table()[column].combine_chunks()
+        # A missing value has a code, too.
+        codes: Any = labels.dictionary_encode("encode").indices.to_numpy()
+        tested: Any = np.zeros(len(codes), bool)
+        for code, count in enumerate(np.bincount(codes)):
             rows = np.flatnonzero(codes == code)
-            tested[rows[len(rows) - _rows_of(counts[code], part) :]] = True
+            tested[rows[count - _rows_of(count, part) :]] = True
         return self._chosen_rows(~tested), self._chosen_rows(tested)
 
     def _chosen_rows(self, chosen: Any) -> Self:

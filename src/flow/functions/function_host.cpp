@@ -19,6 +19,7 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
@@ -29,6 +30,7 @@ namespace {
 constexpr std::size_t last_lines_max = 20;
 constexpr std::uint64_t prepared_bytes_max = 64 << 20;
 constexpr auto news_wait_max = std::chrono::seconds(2);
+constexpr int host_end_ms_max = 500;
 
 arrow::Status failed(const std::string& what) { return arrow::Status::IOError(what, ": ", wire::reason_of(errno)); }
 
@@ -205,9 +207,14 @@ class FunctionHost::State {
     return arrow::Status::OK();
   }
 
-  /// With the mutex. Its workers end with it.
+  /// With the mutex. Its workers end with it, and what they have started: by the host, which sees
+  /// the end of the control socket.
   void end_host() {
     if (pid_ > 0) {
+      if (control_->is_open()) shutdown(control_->get(), SHUT_RDWR);
+      const wire::Fd host(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
+      pollfd ended{host.get(), POLLIN, 0};
+      if (host.is_open()) poll(&ended, 1, host_end_ms_max);
       kill(pid_, SIGKILL);
       waitpid(pid_, nullptr, 0);
       pid_ = -1;

@@ -42,7 +42,7 @@ std::string shown_place(const FunctionFailed& failed, const FunctionWork& work) 
   const std::string rows = failed.end - failed.begin == 1
                                ? "row " + std::to_string(failed.begin)
                                : "rows " + std::to_string(failed.begin) + " to " + std::to_string(failed.end - 1);
-  return work.where.empty() ? rows : work.where + ", " + rows + " of it";
+  return work.where.empty() ? rows + " of a piece" : work.where + ", " + rows + " of it";
 }
 
 }  // namespace

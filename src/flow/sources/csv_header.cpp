@@ -82,9 +82,13 @@ class RowReader {
       after = at_;
     }
     const bool found = after > at_;
+    is_blank_ = head_.text().substr(at_, after - at_).find_first_not_of("\r\n") == std::string_view::npos;
     at_ = after;
     return found;
   }
+
+  /// Whether the last row had no characters.
+  bool is_blank() const { return is_blank_; }
 
   std::int64_t at() const { return static_cast<std::int64_t>(at_); }
 
@@ -92,9 +96,8 @@ class RowReader {
   Head head_;
   const arrow::csv::ParseOptions& parse_;
   std::size_t at_ = 0;
+  bool is_blank_ = false;
 };
-
-bool is_empty(const std::vector<std::string>& values) { return values.size() == 1 && values.front().empty(); }
 
 arrow::Status check_names(const std::vector<std::string>& names) {
   std::set<std::string> seen;
@@ -117,7 +120,7 @@ arrow::Result<CsvHeader> read_csv_header(arrow::io::InputStream& file, const arr
   do {
     header.rows_begin = rows.at();
     ARROW_ASSIGN_OR_RAISE(found, rows.next(row));
-  } while (found && is_empty(row));
+  } while (found && rows.is_blank());
   if (!found) return arrow::Status::Invalid("it has no row with the names of columns");
   if (read.autogenerate_column_names) {
     for (std::size_t i = 0; i < row.size(); ++i) header.names.push_back("f" + std::to_string(i));

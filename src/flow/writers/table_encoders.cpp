@@ -6,6 +6,7 @@
 #include <arrow/array.h>
 #include <arrow/csv/writer.h>
 #include <arrow/io/file.h>
+#include <arrow/io/memory.h>
 #include <arrow/ipc/writer.h>
 #include <arrow/record_batch.h>
 #include <arrow/scalar.h>
@@ -88,11 +89,12 @@ class ParquetWriting : public FileWriting {
 
 class CsvEncoder : public FileEncoder {
  public:
-  CsvEncoder(OutputFile out, std::shared_ptr<arrow::ipc::RecordBatchWriter> writer)
-      : out_(std::move(out)), writer_(std::move(writer)) {}
+  CsvEncoder(OutputFile out, std::shared_ptr<arrow::ipc::RecordBatchWriter> writer, bool quotes)
+      : out_(std::move(out)), writer_(std::move(writer)), quotes_(quotes) {}
 
   arrow::Status write(const arrow::RecordBatch& rows) override {
-    arrow::Status written = writer_->WriteRecordBatch(rows);
+    const bool has_empty_lines = quotes_ && rows.num_columns() == 1 && rows.column(0)->null_count() > 0;
+    arrow::Status written = has_empty_lines ? write_with_nulls(rows) : writer_->WriteRecordBatch(rows);
     if (!written.ok()) ARROW_RETURN_NOT_OK(check_text(rows));
     rows_ += rows.num_rows();
     return written;
@@ -103,6 +105,23 @@ class CsvEncoder : public FileEncoder {
   }
 
  private:
+  /// A null of the only column would be an empty line, which readers leave out.
+  arrow::Status write_with_nulls(const arrow::RecordBatch& rows) {
+    const arrow::Array& column = *rows.column(0);
+    for (std::int64_t begin = 0, end = 0; begin < rows.num_rows(); begin = end) {
+      const bool is_null = column.IsNull(begin);
+      while (end < rows.num_rows() && column.IsNull(end) == is_null) ++end;
+      if (!is_null) {
+        ARROW_RETURN_NOT_OK(writer_->WriteRecordBatch(*rows.Slice(begin, end - begin)));
+        continue;
+      }
+      std::string lines;
+      for (std::int64_t row = begin; row < end; ++row) lines += "\"\"\n";
+      ARROW_RETURN_NOT_OK(out_->Write(lines));
+    }
+    return arrow::Status::OK();
+  }
+
   /// Bytes go to CSV as text, which they need not be.
   arrow::Status check_text(const arrow::RecordBatch& rows) const {
     for (int i = 0; i < rows.num_columns(); ++i) {
@@ -122,6 +141,7 @@ class CsvEncoder : public FileEncoder {
 
   OutputFile out_;
   std::shared_ptr<arrow::ipc::RecordBatchWriter> writer_;
+  bool quotes_;
   std::int64_t rows_ = 0;
 };
 
@@ -143,7 +163,8 @@ class CsvWriting : public FileWriting {
     arrow::csv::WriteOptions options = options_;
     options.io_context = arrow::io::IOContext(pool_);
     ARROW_ASSIGN_OR_RAISE(auto writer, arrow::csv::MakeCSVWriter(out, schema, options));
-    return std::make_unique<CsvEncoder>(out, std::move(writer));
+    const bool quotes = options.quoting_style != arrow::csv::QuotingStyle::None;
+    return std::make_unique<CsvEncoder>(out, std::move(writer), quotes);
   }
 
  private:
@@ -156,13 +177,30 @@ class OrcEncoder : public FileEncoder {
   OrcEncoder(OutputFile out, std::unique_ptr<arrow::adapters::orc::ORCFileWriter> writer)
       : out_(std::move(out)), writer_(std::move(writer)) {}
 
-  arrow::Status write(const arrow::RecordBatch& rows) override { return writer_->Write(rows); }
+  arrow::Status write(const arrow::RecordBatch& rows) override {
+    arrow::Status written = writer_->Write(rows);
+    if (!written.ok()) ARROW_RETURN_NOT_OK(check_types(*rows.schema()));
+    return written;
+  }
   arrow::Status finish() override {
     ARROW_RETURN_NOT_OK(writer_->Close());
     return out_->Close();
   }
 
  private:
+  /// Arrow's words name the type alone.
+  static arrow::Status check_types(const arrow::Schema& schema) {
+    for (const auto& field : schema.fields()) {
+      ARROW_ASSIGN_OR_RAISE(const auto nowhere, arrow::io::BufferOutputStream::Create());
+      ARROW_ASSIGN_OR_RAISE(auto writer, arrow::adapters::orc::ORCFileWriter::Open(nowhere.get()));
+      ARROW_ASSIGN_OR_RAISE(const auto no_rows, arrow::RecordBatch::MakeEmpty(arrow::schema({field})));
+      if (writer->Write(*no_rows).ok()) continue;
+      return arrow::Status::Invalid("ORC has no place for the column ", field->name(), " of type ",
+                                    field->type()->ToString(), "; drop it, or write Parquet");
+    }
+    return arrow::Status::OK();
+  }
+
   OutputFile out_;
   std::unique_ptr<arrow::adapters::orc::ORCFileWriter> writer_;
 };

@@ -56,13 +56,27 @@ def _plain(value: Any) -> Any:
     if kind.__module__ == "numpy" and isinstance(value, (np.datetime64, np.timedelta64)):
         import pyarrow as pa
 
-        return pa.array(value.reshape(1))[0].as_py() if not np.isnat(value) else None
+        return pa.array(_in_known_units(value.reshape(1)))[0].as_py() if not np.isnat(value) else None
     return None if kind.__name__ in ("NAType", "NaTType") and kind.__module__.startswith("pandas") else value
+
+
+def _in_known_units(values: Any) -> Any:
+    """Times and durations in units that Arrow has: days or seconds in place of longer ones."""
+    unit = np.datetime_data(values.dtype)[0]
+    if values.dtype.kind == "M" and unit in ("Y", "M", "W"):
+        return values.astype("datetime64[D]")
+    if unit in ("W", "D", "h", "m") and (values.dtype.kind, unit) != ("M", "D"):
+        return values.astype(f"{values.dtype.kind}8[s]")
+    return values
 
 
 def _from_numpy(name: str, values: Any) -> Any:
     import pyarrow as pa
 
+    if values.dtype.kind in "mM":
+        values = _in_known_units(values)
+    if not values.dtype.isnative:
+        values = values.astype(values.dtype.newbyteorder("="))
     if values.ndim == 1:
         if values.dtype.kind == "U":
             return _from_list(name, values.tolist())
@@ -186,8 +200,8 @@ def _from_list(name: str, values: list[Any]) -> Any:
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         if all(value is None or (type(value) is int and 0 <= value < 2**64) for value in values):
             return pa.array(values, pa.uint64())
-        if all(value is None or _is_map(value) for value in values):
-            return _from_pairs(name, values)
+        if any(isinstance(value, (list, dict)) for value in values):
+            return pa.array(values, _nested_type(name, values, error))
         raise TypeError(_fault(name, values, error)) from None
     if isinstance(made, pa.ChunkedArray):  # More than 2 GiB of text or bytes.
         large = pa.large_string() if pa.types.is_string(made.type) else pa.large_binary()
@@ -215,13 +229,25 @@ def _is_map(value: Any) -> bool:
     return isinstance(value, list) and all(type(each) is tuple and len(each) == 2 for each in value)
 
 
-def _from_pairs(name: str, values: list[Any]) -> Any:
+def _nested_type(name: str, values: list[Any], error: Exception) -> Any:
+    """The type of lists and dictionaries in which there are maps, which Arrow does not look for."""
     import pyarrow as pa
 
-    pairs = [pair for value in values if value is not None for pair in value]
-    keys = _from_list(f"{name}.key", [key for key, _ in pairs])
-    items = _from_list(f"{name}.value", [value for _, value in pairs])
-    return pa.array(values, pa.map_(keys.type, items.type))
+    present = [value.tolist() if isinstance(value, np.ndarray) else value for value in values if value is not None]
+    if all(_is_map(value) for value in present) and any(present):
+        keys, items = zip(*(pair for value in present for pair in value), strict=True)
+        parts = [_nested_type(f"{name}.{part}", list(each), error) for part, each in (("key", keys), ("value", items))]
+        return pa.map_(*parts)
+    if present and all(isinstance(value, list) for value in present):
+        return pa.list_(_nested_type(name, [item for value in present for item in value], error))
+    if present and all(isinstance(value, dict) for value in present):
+        fields = dict.fromkeys(field for value in present for field in value)
+        if all(isinstance(field, str) for field in fields):
+            of_fields = ((field, [value.get(field) for value in present]) for field in fields)
+            return pa.struct([(field, _nested_type(f"{name}.{field}", each, error)) for field, each in of_fields])
+    if any(isinstance(value, (list, dict)) for value in present):
+        raise TypeError(_fault(name, values, error)) from None
+    return _from_list(name, values).type
 
 
 def _fault(name: str, values: list[Any], error: Exception) -> str:
@@ -234,7 +260,9 @@ def _fault(name: str, values: list[Any], error: Exception) -> str:
             continue
         try:
             pa.array([value])
-        except Exception:
+        except Exception as own:
+            if isinstance(value, (int, str)):
+                return f"column {name!r}: the value of row {index} cannot be stored: {own}"
             return f"column {name!r}: row {index} is of type {type_name(type(value))}; {_STORED}"
         if seen is not None and type(value) is not seen:
             return (

@@ -151,6 +151,7 @@ class FunctionCalls:
         else:
             # As a generator's variable an input would be held while its output is used.
             made = map(self._call if self._args or self._kwargs else self._function, inputs)
+            made = itertools.chain(made, _nothing_is_left(inputs))
         if not spreads:
             return made
         return itertools.chain.from_iterable(map(_yielded, made))
@@ -188,6 +189,15 @@ def _handed_on(held: list[Any]) -> Iterator[Any]:
     """What a list has, which it no longer holds then."""
     while held:
         yield held.pop(0)
+
+
+def _nothing_is_left(inputs: Iterator[Any]) -> Iterator[Any]:
+    """Nothing, behind what was made of all inputs. A StopIteration of the function's, such as that
+    of ``next()``, ends ``map`` as if there were no more.
+    """
+    if inspect.getgeneratorstate(inputs) != inspect.GEN_CLOSED:  # type: ignore[arg-type]
+        raise RuntimeError("the function raised StopIteration, as next() does for an iterator without a value")
+    yield from ()
 
 
 def _spread(output: Any) -> Iterator[Any]:

@@ -91,12 +91,12 @@ class Host:
         self._end_workers()
 
     def _end_workers(self) -> None:
-        """What workers leave on disk goes with them."""
+        """With what they have started. What they leave on disk goes with them."""
+        for pid in self._workers.values():
+            _end_group(pid)
         for worker, folder in self._folders.items():
-            pid = self._workers.get(worker)
-            if pid is not None:
-                os.kill(pid, signal.SIGKILL)
-                os.waitpid(pid, 0)
+            if worker in self._workers:
+                os.waitpid(self._workers[worker], 0)
             shutil.rmtree(folder, ignore_errors=True)
 
     def _obey(self) -> bool:
@@ -139,6 +139,7 @@ class Host:
             pid = os.fork()
         if pid != 0:
             return pid
+        os.setpgid(0, 0)
         _core.belong_to(parent)
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -156,9 +157,10 @@ class Host:
             while os.read(self._wakeup[0], 4096):
                 pass
         for worker, pid in list(self._workers.items()):
-            ended, status = os.waitpid(pid, os.WNOHANG)
-            if ended == 0:
+            if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
                 continue
+            _end_group(pid)
+            _, status = os.waitpid(pid, 0)
             del self._workers[worker]
             if worker in self._folders:
                 shutil.rmtree(self._folders.pop(worker), ignore_errors=True)
@@ -201,6 +203,13 @@ def _output_to(fd: int) -> Iterator[None]:
             os.close(own)
 
 
+def _end_group(worker: int) -> None:
+    """Kills a worker, which is not reaped yet, and the processes that its function has started."""
+    for kill in (os.kill, os.killpg):  # It may not be a group yet.
+        with contextlib.suppress(ProcessLookupError):
+            kill(worker, signal.SIGKILL)
+
+
 def _threads() -> int:
     return len(os.listdir("/proc/self/task"))
 
@@ -216,7 +225,9 @@ def _exec(link: int, output: int) -> int:
         (os.POSIX_SPAWN_CLOSE, 60),
     ]
     arguments = [sys.executable, "-c", _code("worker")]
-    return os.posix_spawn(sys.executable, arguments, os.environ, file_actions=actions, setsigdef=[signal.SIGCHLD])
+    return os.posix_spawn(
+        sys.executable, arguments, os.environ, file_actions=actions, setpgroup=0, setsigdef=[signal.SIGCHLD]
+    )
 
 
 def _modules_in(pickled: bytes) -> list[str]:

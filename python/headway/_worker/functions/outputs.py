@@ -75,6 +75,8 @@ def _from_mapping(output: Mapping[Any, Any], shapes: Set[tuple[int, ...]] = froz
 def _values(name: str, values: Any) -> Any:
     """A column as an array of numpy, an Arrow array, or a list."""
     if isinstance(values, np.ndarray):
+        if type(values) is not np.ndarray and hasattr(values, "mask"):
+            return _masked(name, values)
         array = values
     elif isinstance(values, (list, tuple)):
         return _plain_or_list(list(values))
@@ -91,6 +93,17 @@ def _values(name: str, values: Any) -> Any:
     if array.ndim == 0:
         raise BadOutput(f"column {name!r} is one value ({array!r:.50}); a column has a value for each row of the batch")
     return array
+
+
+def _masked(name: str, values: Any) -> Any:
+    """An array of numpy some of whose values are missing."""
+    if not np.any(values.mask):
+        return values.data
+    if values.ndim != 1:
+        raise BadOutput(f"column {name!r} has missing values within arrays; fill them (values.filled(0))")
+    import pyarrow as pa
+
+    return pa.array(values.data, mask=np.asarray(values.mask))
 
 
 def _is_plain_series(values: Any) -> bool:

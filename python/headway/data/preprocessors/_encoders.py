@@ -152,7 +152,7 @@ class MultiHotEncoder(OneHotEncoder):
 
         for name, output in self._pairs():
             values, numbers = column_of(batch, name, "MultiHotEncoder"), self.stats_[name]
-            vectors: Any = np.zeros((len(values), len(numbers)), np.uint8)
+            vectors: Any = np.zeros((len(values), len(numbers)), np.int64)
             for row, items in enumerate(values.tolist()):
                 for item in items:
                     if item in numbers:
@@ -193,7 +193,8 @@ class LabelEncoder(Preprocessor):
         return batch
 
     def inverse_transform(self, ds: Dataset) -> Dataset:
-        """The labels of numbers.
+        """The labels of numbers; none for numbers below 0, which labels have that were not there at
+        ``fit``.
 
         Args:
             ds: A data set that has the numbers.
@@ -298,7 +299,11 @@ class _Labels:
         import numpy as np
 
         values: Any = np.asarray(self._values)
-        return {**batch, self._labels: values[batch[self._numbers]]}
+        numbers: Any = np.asarray(batch[self._numbers])
+        known = numbers >= 0
+        if not known.all():
+            values, numbers = np.append(values.astype(object), None), np.where(known, numbers, -1)
+        return {**batch, self._labels: values[numbers.astype(np.int64)]}
 
 
 def _limits(argument: str, given: Any, columns: Sequence[str]) -> dict[str, int]:

@@ -193,9 +193,14 @@ class UniformKBinsDiscretizer(_Discretizer):
 
         self.stats_ = {}
         for name, found in _statistics.moments(ds, self.columns).items():
-            edges = np.linspace(found.least, found.greatest, self._numbers[name] + 1)
+            if found.count == 0:
+                raise ValueError(f"column {name!r} has no numbers; allowed: columns with some")
+            least, greatest = found.least, found.greatest
+            if least == greatest:  # Around the only number.
+                least, greatest = least - 0.001 * (abs(least) or 1), greatest + 0.001 * (abs(least) or 1)
+            edges = np.linspace(least, greatest, self._numbers[name] + 1)
             # The outermost number belongs to its bin.
-            edges[0 if self.right else -1] += (-1 if self.right else 1) * 0.001 * (found.greatest - found.least)
+            edges[0 if self.right else -1] += (-1 if self.right else 1) * 0.001 * (greatest - least)
             self.stats_[name] = edges.tolist()
 
 
