@@ -46,7 +46,7 @@ def test_a_function_without_a_next_value_loses_no_rows(run):
 def test_a_function_without_a_next_value_for_the_last_row_loses_no_row():
     numbers = iter(range(9))
     with pytest.raises(RuntimeError, match="the function raised StopIteration"):
-        data.range(10).map(lambda row: {"next": next(numbers)}).take_all()
+        data.range(10).map(lambda row: {"next": next(numbers)}, concurrency=1).take_all()
 
 
 class NeedsTwo(Exception):
