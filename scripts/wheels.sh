@@ -29,7 +29,7 @@ try() {
   local python=$1 wheel=$2 folder
   folder=$(mktemp -d)
   "$python" -m venv "$folder/venv"
-  "$folder/venv/bin/python" -m pip install --quiet --disable-pip-version-check "$wheel" numpy
+  "$folder/venv/bin/python" -m pip install --quiet --disable-pip-version-check "$wheel"
   (cd "$folder" && venv/bin/python "$OLDPWD/tests/package/trains.py" && venv/bin/headway runs results)
   rm -rf "$folder"
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -40,6 +41,33 @@ def test_each_extra_allows_what_the_tests_install() -> None:
             asked = requirements.Requirement(line)
             tested = versions.get(asked.name.lower()) or versions[SAME[asked.name.lower()]]
             assert any(asked.specifier.contains(version) for version in tested), (name, line, tested)
+
+
+IMPORTED = """
+import sys
+
+before = set(sys.modules)  # Of what the environment's .pth files import.
+
+import importlib.metadata
+import json
+
+import headway.data
+
+assert headway.data.range(20).map(lambda row: {"x": row["id"] + 1}).take(1) == [{"x": 1}]
+owners = importlib.metadata.packages_distributions()
+roots = {name.partition(".")[0] for name in set(sys.modules) - before}
+print(json.dumps(sorted({owner for root in roots for owner in owners.get(root, ())})))
+"""
+
+
+def test_data_sets_import_only_what_the_package_depends_on() -> None:
+    tomllib = pytest.importorskip("tomllib", reason="Python 3.10 has none")
+    asked = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    names = {re.match(r"[\w-]+", line)[0] for line in asked}  # type: ignore[index]
+    made = subprocess.run([sys.executable, "-c", IMPORTED], capture_output=True, text=True, check=True, cwd=ROOT)
+    imported = {name.lower() for name in json.loads(made.stdout.splitlines()[-1])}
+    assert "numpy" in imported
+    assert imported - {"headway"} <= names
 
 
 def test_the_guide_lists_every_extra() -> None:
