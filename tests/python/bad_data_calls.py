@@ -119,6 +119,7 @@ def of_memory():
     query = {"sql": "", "connection_factory": print, "sql_params": "1"}
     yield data.read_sql, query, TypeError, "sql_params", "'1' (str)", "None, a list of values"
     yield data.range, {"n": -1}, ValueError, "n", "-1", "0 or more"
+    yield data.range, {"n": 2**40 + 1}, ValueError, "n", "1099511627777", "at most 1099511627776"
     yield data.range_tensor, {"n": "3"}, TypeError, "n", "'3' (str)", "0 or more"
     yield data.range_tensor, {"n": 3, "shape": 3}, TypeError, "shape", "3 (int)", "a tuple of lengths"
     for call in (data.range, data.range_tensor):

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _BLOCKS = "None or an integer above 0"
 #: Items of an iterator that are written at a time.
 _ROWS_AT_ONCE = 65536
+#: Each piece of 1 MiB takes some memory of the data process, before any is read.
+_RANGE_MAX = 1 << 40
 
 
 def range(
@@ -26,7 +28,7 @@ def range(
     """The numbers from 0 to ``n - 1``, in the column ``id``.
 
     Args:
-        n: How many.
+        n: How many, at most 2^40.
         parallelism: An older name of ``override_num_blocks``; -1: not given.
         concurrency: Kept for scripts that give it.
         override_num_blocks: Into how many pieces they are cut.
@@ -52,7 +54,7 @@ def range_tensor(
     """``n`` tensors in the column ``data``; each value of tensor ``i`` is ``i``.
 
     Args:
-        n: How many.
+        n: How many, at most 2^40.
         shape: Of each.
         parallelism: An older name of ``override_num_blocks``; -1: not given.
         concurrency: Kept for scripts that give it.
@@ -317,6 +319,8 @@ def _check_rows(n: Any) -> None:
         refuse("n", n, "0 or more")
     if n < 0:
         raise ValueError(f"n is {n}; allowed: 0 or more")
+    if n > _RANGE_MAX:
+        raise ValueError(f"n is {n}; allowed: at most {_RANGE_MAX}")
 
 
 def above_0(argument: str, value: Any) -> None:
