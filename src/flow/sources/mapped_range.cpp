@@ -76,8 +76,9 @@ std::shared_ptr<MappedRange> MappedRange::map(int fd, std::int64_t begin, std::i
     place->begin = 0;
     return nullptr;
   }
-  // All of them at once: each would be a fault. Where that fails, reading finds out why.
-  (void)madvise(pages, static_cast<std::size_t>(size), MADV_POPULATE_READ);
+  // The disk reads all of it at once. Pages that are in memory come by sixteen with a fault, which is
+  // quicker than to map them one by one ahead.
+  (void)madvise(pages, static_cast<std::size_t>(size), MADV_WILLNEED);
   place->broken = broken.get();
   place->begin = reinterpret_cast<std::uintptr_t>(pages);
   place->end = reinterpret_cast<std::uintptr_t>(pages) + static_cast<std::uintptr_t>(size);
