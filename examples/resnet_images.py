@@ -14,6 +14,7 @@ from pathlib import Path
 import headway.data
 import torch
 from headway import train
+from headway.data import RandomSeedConfig
 from headway.data.expressions import col
 from headway.train.torch import TorchTrainer, load_checkpoint, prepare_model, save_checkpoint
 from lose_a_rank import lose_a_rank
@@ -111,7 +112,7 @@ def main():
             draw_shapes(f"{folder}/{name}", count)
             images = headway.data.read_images(f"{folder}/{name}", mode="RGB", partitioning="hive")
             datasets[name] = images.with_column("shape", col("shape").cast("int64"))
-        datasets["train"] = datasets["train"].random_shuffle(seed=0)
+        datasets["train"] = datasets["train"].random_shuffle(seed=RandomSeedConfig(0))  # Another order in each epoch.
         result = TorchTrainer(
             train_resnet,
             datasets=datasets,
