@@ -76,8 +76,8 @@ std::shared_ptr<MappedRange> MappedRange::map(int fd, std::int64_t begin, std::i
     place->begin = 0;
     return nullptr;
   }
-  // The disk reads all of it at once. Pages that are in memory come by sixteen with a fault, which is
-  // quicker than to map them one by one ahead.
+  // The disk reads all of it at once. Pages that are in memory come by sixteen with a fault, which
+  // is quicker than to map them one by one ahead.
   (void)madvise(pages, static_cast<std::size_t>(size), MADV_WILLNEED);
   place->broken = broken.get();
   place->begin = reinterpret_cast<std::uintptr_t>(pages);
