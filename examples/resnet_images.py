@@ -112,7 +112,8 @@ def main():
             draw_shapes(f"{folder}/{name}", count)
             images = headway.data.read_images(f"{folder}/{name}", mode="RGB", partitioning="hive")
             datasets[name] = images.with_column("shape", col("shape").cast("int64"))
-        datasets["train"] = datasets["train"].random_shuffle(seed=RandomSeedConfig(0))  # Another order in each epoch.
+        # Another order in each epoch.
+        datasets["train"] = datasets["train"].random_shuffle(seed=RandomSeedConfig(0))
         result = TorchTrainer(
             train_resnet,
             datasets=datasets,
