@@ -98,12 +98,14 @@ std::string progress_text(const FlowCounters& flow, const std::string& what) {
   std::string text = what;
   if (text.empty()) text = flow.stages.back().name == "deal" ? "loop" : flow.stages.back().name;
   std::int64_t rows = flow.rows;
+  std::string next;  // The stage that has them now.
   text += " · ";
   if (const StageCounters* stage = furthest(flow)) {
     rows = stage->rows;
     text += stage->name + ": ";
+    if (stage != &flow.stages.back() && stage[1].name != "deal") next = " → " + stage[1].name;
   }
-  return text + grouped(rows) + " rows · " + rate_text(rows, flow.elapsed_s) + " rows/s · " +
+  return text + grouped(rows) + " rows · " + rate_text(rows, flow.elapsed_s) + " rows/s" + next + " · " +
          fixed(flow.elapsed_s, flow.elapsed_s < 10 ? 1 : 0, "s") + " · " + bytes_text(flow.held_bytes) + " of " +
          bytes_text(flow.budget_bytes) + " held";
 }

@@ -48,9 +48,9 @@ BOOST_AUTO_TEST_CASE(a_line_says_how_far_rows_have_come_before_the_first_are_thr
   flow.stages = {{"read parquet"}, {"map"}, {"deal"}};
   BOOST_TEST(progress_text(flow, "count").starts_with("count · 0 rows · 0 rows/s"));
   flow.stages[0].rows = 3000;
-  BOOST_TEST(progress_text(flow, "count").starts_with("count · read parquet: 3,000 rows · 1,500 rows/s · 2.0 s"));
+  BOOST_TEST(progress_text(flow, "count").starts_with("count · read parquet: 3,000 rows · 1,500 rows/s → map · 2.0 s"));
   flow.stages[1].rows = 1000;
-  BOOST_TEST(progress_text(flow, "").starts_with("loop · map: 1,000 rows · 500 rows/s"));
+  BOOST_TEST(progress_text(flow, "").starts_with("loop · map: 1,000 rows · 500 rows/s · 2.0 s"));
   flow.rows = 10;
   BOOST_TEST(progress_text(flow, "").starts_with("loop · 10 rows · 5 rows/s"));
 }

@@ -100,7 +100,7 @@ def test_a_line_moves_while_a_data_set_runs_and_is_gone_at_the_end(release):
     path, let_go = release
     terminal = Terminal(MATERIALIZE.format(path=path, context=""), 100)
     line = terminal.wait_for("materialize · range: 30 rows")
-    assert re.search(r"materialize · range: 30 rows · [\d,]+ rows/s · [\d.]+ s · .+ held", line)
+    assert re.search(r"materialize · range: 30 rows · [\d,]+ rows/s → map_batches\(hold\) · [\d.]+ s · .+ held", line)
     let_go(line)
     assert terminal.finish() == 0
     assert terminal.lines == ["rows: 30"]
