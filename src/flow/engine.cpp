@@ -1,5 +1,7 @@
 #include "flow/engine.hpp"
 
+#include "node/resource_ledger.hpp"
+
 #include <algorithm>
 #include <filesystem>
 #include <thread>
@@ -36,8 +38,8 @@ Engine::Engine(const feed::Hello& hello)
     : hello_(hello),
       threads_(threads_of(hello)),
       budget_(budget_of(hello)),
-      functions_(
-          std::make_shared<FunctionPools>(FunctionHostLaunch{hello.function_host, hello.environment, &budget_})) {}
+      functions_(std::make_shared<FunctionPools>(
+          FunctionHostLaunch{hello.function_host, hello.environment, &budget_, node::visible_gpus()})) {}
 
 std::string Engine::scratch() const {
   return hello_.scratch.empty() ? std::filesystem::temp_directory_path().string() : hello_.scratch;

@@ -32,21 +32,6 @@ double usable_cpus() {
   return cpus;
 }
 
-std::vector<std::string> visible_gpus() {
-  std::vector<std::string> ids;
-  if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) {
-    std::istringstream list(visible);
-    for (std::string id; std::getline(list, id, ',');) {
-      if (!id.empty() && id != "-1") ids.push_back(id);
-    }
-    return ids;
-  }
-  std::error_code ignored;
-  for (int i = 0; std::filesystem::exists("/dev/nvidia" + std::to_string(i), ignored); ++i)
-    ids.push_back(std::to_string(i));
-  return ids;
-}
-
 /// "A100" of "NVIDIA A100-SXM4-40GB" and "V100" of "Tesla V100-SXM2-16GB": the word after the
 /// brand.
 std::string accelerator_type(const std::string& model) {
@@ -78,6 +63,21 @@ std::vector<std::string> accelerator_types() {
 }
 
 }  // namespace
+
+std::vector<std::string> visible_gpus() {
+  std::vector<std::string> ids;
+  if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) {
+    std::istringstream list(visible);
+    for (std::string id; std::getline(list, id, ',');) {
+      if (!id.empty() && id != "-1") ids.push_back(id);
+    }
+    return ids;
+  }
+  std::error_code ignored;
+  for (int i = 0; std::filesystem::exists("/dev/nvidia" + std::to_string(i), ignored); ++i)
+    ids.push_back(std::to_string(i));
+  return ids;
+}
 
 NodeResources detect_resources(std::optional<double> num_cpus, std::optional<double> num_gpus, const Resources& extra,
                                Labels labels) {

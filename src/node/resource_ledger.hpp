@@ -23,9 +23,12 @@ struct NodeResources {
 };
 BOOST_DESCRIBE_STRUCT(NodeResources, (), (node_id, hostname, node_ip, total, gpu_ids, labels))
 
-/// This machine: CPUs that this process may use (affinity and cgroup quota), memory, NVIDIA devices
-/// (CUDA_VISIBLE_DEVICES is honoured). `num_cpus`, `num_gpus` and `extra` replace or add to what
-/// was found. Its labels are those given, and its accelerator's.
+/// The NVIDIA devices that this process sees, as CUDA_VISIBLE_DEVICES names them, or would.
+std::vector<std::string> visible_gpus();
+
+/// This machine: CPUs that this process may use (affinity and cgroup quota), memory, visible GPUs.
+/// `num_cpus`, `num_gpus` and `extra` replace or add to what was found. Its labels are those given,
+/// and its accelerator's.
 NodeResources detect_resources(std::optional<double> num_cpus, std::optional<double> num_gpus, const Resources& extra,
                                Labels labels = {});
 

@@ -12,7 +12,7 @@ namespace {
 
 using Type = std::shared_ptr<arrow::DataType>;
 
-std::shared_ptr<arrow::Array> array_of(const Type& type, const std::string& json) {
+std::shared_ptr<arrow::Array> rows_from(const Type& type, const std::string& json) {
   if (type->id() != arrow::Type::EXTENSION) return arrow::json::ArrayFromJSONString(type, json).ValueOrDie();
   const auto& storage = static_cast<const arrow::ExtensionType&>(*type).storage_type();
   return arrow::ExtensionType::WrapArray(type, arrow::json::ArrayFromJSONString(storage, json).ValueOrDie());
@@ -38,9 +38,9 @@ BOOST_AUTO_TEST_SUITE(tensor_rows)
 BOOST_AUTO_TEST_CASE(lists_and_tensors_of_one_dimension_become_each_other) {
   const std::string lists = "[[1, 2], null, [3, 4]]";
   const std::vector<std::shared_ptr<arrow::Array>> alike{
-      array_of(pairs, lists),
-      array_of(any_length, R"([{"data": [1, 2], "shape": [2]}, null, {"data": [3, 4], "shape": [2]}])"),
-      array_of(arrow::list(arrow::int32()), lists), array_of(arrow::large_list(arrow::int32()), lists)};
+      rows_from(pairs, lists),
+      rows_from(any_length, R"([{"data": [1, 2], "shape": [2]}, null, {"data": [3, 4], "shape": [2]}])"),
+      rows_from(arrow::list(arrow::int32()), lists), rows_from(arrow::large_list(arrow::int32()), lists)};
   for (const auto& given : alike) {
     for (const auto& expected : alike) {
       check(given, expected);
@@ -52,15 +52,15 @@ BOOST_AUTO_TEST_CASE(lists_and_tensors_of_one_dimension_become_each_other) {
 
 BOOST_AUTO_TEST_CASE(numbers_become_wider) {
   const Type wide = arrow::extension::variable_shape_tensor(arrow::float64(), 1);
-  check(array_of(pairs, "[[1, 2]]"), array_of(wide, R"([{"data": [1, 2], "shape": [2]}])"));
+  check(rows_from(pairs, "[[1, 2]]"), rows_from(wide, R"([{"data": [1, 2], "shape": [2]}])"));
 }
 
 BOOST_AUTO_TEST_CASE(tensors_keep_their_shapes) {
   const Type two_by_three = arrow::extension::fixed_shape_tensor(arrow::int8(), {2, 3});
   const Type three_by_two = arrow::extension::fixed_shape_tensor(arrow::int8(), {3, 2});
   const Type any_shape = arrow::extension::variable_shape_tensor(arrow::int8(), 2);
-  const auto given = array_of(two_by_three, "[[1, 2, 3, 4, 5, 6]]");
-  const auto shaped = array_of(any_shape, R"([{"data": [1, 2, 3, 4, 5, 6], "shape": [2, 3]}])");
+  const auto given = rows_from(two_by_three, "[[1, 2, 3, 4, 5, 6]]");
+  const auto shaped = rows_from(any_shape, R"([{"data": [1, 2, 3, 4, 5, 6], "shape": [2, 3]}])");
   check(given, shaped);
   check(shaped, given);
   BOOST_TEST(error_of(given, three_by_two).starts_with("an array has the shape [2, 3], and those before it [3, 2]"));
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(tensors_keep_their_shapes) {
 }
 
 BOOST_AUTO_TEST_CASE(a_row_of_another_length_is_no_tensor_of_one_shape) {
-  const auto lists = array_of(arrow::list(arrow::int32()), "[[1, 2], [3]]");
+  const auto lists = rows_from(arrow::list(arrow::int32()), "[[1, 2], [3]]");
   BOOST_TEST(error_of(lists, pairs).starts_with("an array has the shape [1], and those before it [2]"));
 }
 

@@ -42,6 +42,7 @@ METHODS = [
     (ROWS.map, {"fn": Built, "concurrency": (3, 2)}, ValueError, "concurrency", "(3, 2)", "the least and the most"),
     (ROWS.map, {"fn": Built, "compute": "actors"}, TypeError, "compute", "'actors'", "an ActorPoolStrategy"),
     (ROWS.map, {"fn": print, "num_gpus": -1}, ValueError, "num_gpus", "-1", "0 or more"),
+    (ROWS.map, {"fn": print, "num_gpus": 1.5}, ValueError, "num_gpus", "1.5", "a part of 1, or a whole number"),
     (ROWS.map_batches, {"fn": print, "batch_size": 0}, ValueError, "batch_size", "0", ABOVE_0),
     (ROWS.map_batches, {"fn": print, "batch_format": "polars"}, ValueError, "batch_format", "'polars'", '"pyarrow"'),
     (ROWS.map_batches, {"fn": print, "zero_copy_batch": 1}, TypeError, "zero_copy_batch", "1 (int)", BOOL),

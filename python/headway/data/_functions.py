@@ -95,6 +95,8 @@ class Workers:
             value = getattr(self, name)
             if value is not None and check_number(name, value, "None or a number") < 0:
                 raise ValueError(f"{name} is {value}; allowed: None, or 0 or more")
+        if self.num_gpus is not None and self.num_gpus > 1 and self.num_gpus != int(self.num_gpus):
+            raise ValueError(f"num_gpus is {self.num_gpus}; allowed: None, a part of 1, or a whole number")
         made = {"workers": self._range(), "num_gpus": float(self.num_gpus or 0)}
         return made if self.num_cpus is None else {**made, "num_cpus": float(self.num_cpus)}
 

@@ -47,8 +47,11 @@ class Rows(DatasetPart):
             fn_args, fn_kwargs: Further arguments of each call.
             fn_constructor_args, fn_constructor_kwargs: Arguments of the class's constructor.
             num_cpus: What a worker gets on another node; on this machine functions share the cores.
-            num_gpus, memory: What a worker uses, for the record: nothing is set aside, and function
-                workers see all GPUs of their machine.
+            num_gpus: What a worker gets of this machine's GPUs, as its ``CUDA_VISIBLE_DEVICES``: a
+                part of 1, or a whole number. There are no more workers than GPUs for them; those of
+                other functions get other GPUs while there are some. 0: it sees all. In a training
+                they are the GPUs of the ranks of this machine. ValueError: there are too few.
+            memory: What a worker uses, for the record.
             concurrency: How many workers: a number, or the least and the most. In a training those
                 for which this machine has no core run on other nodes, where CPUs are spare.
         """
@@ -158,8 +161,11 @@ class Rows(DatasetPart):
             fn_args, fn_kwargs: Further arguments of each call.
             fn_constructor_args, fn_constructor_kwargs: Arguments of the class's constructor.
             num_cpus: What a worker gets on another node; on this machine functions share the cores.
-            num_gpus, memory: What a worker uses, for the record: nothing is set aside, and function
-                workers see all GPUs of their machine.
+            num_gpus: What a worker gets of this machine's GPUs, as its ``CUDA_VISIBLE_DEVICES``: a
+                part of 1, or a whole number. There are no more workers than GPUs for them; those of
+                other functions get other GPUs while there are some. 0: it sees all. In a training
+                they are the GPUs of the ranks of this machine. ValueError: there are too few.
+            memory: What a worker uses, for the record.
             concurrency: How many workers: a number, or the least and the most. In a training those
                 for which this machine has no core run on other nodes, where CPUs are spare.
             udf_modifying_row_count: False promises that as many rows are returned as given.

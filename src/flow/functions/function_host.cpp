@@ -76,7 +76,8 @@ struct Known {
 
 class FunctionHost::State {
  public:
-  State(FunctionHostLaunch launch, OutputSink output) : launch_(std::move(launch)), sink_(std::move(output)) {
+  State(FunctionHostLaunch launch, OutputSink output)
+      : launch_(std::move(launch)), gpus_(launch_.gpus), sink_(std::move(output)) {
     if (!sink_) {
       sink_ = [](const std::string& line) {
         std::fprintf(stdout, "%s\n", line.c_str());
@@ -86,6 +87,7 @@ class FunctionHost::State {
   }
 
   Budget* budget() const { return launch_.budget; }
+  GpuShares& gpus() { return gpus_; }
 
   arrow::Status open() {
     const int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -101,12 +103,13 @@ class FunctionHost::State {
     // The thread learns of the host's end too; the next worker is started by another host.
   }
 
-  arrow::Result<StartedWorker> start_worker(const std::string& name, const std::string& folder) {
+  arrow::Result<StartedWorker> start_worker(const std::string& name, const std::string& folder,
+                                            const std::optional<std::string>& gpus) {
     ARROW_ASSIGN_OR_RAISE(Pair link, stream_pair());
     ARROW_ASSIGN_OR_RAISE(Pair output, pipe_pair());
     const std::lock_guard lock(mutex_);
     const std::int64_t id = ++last_worker_;
-    wire::Frame frame = wire::to_frame(StartWorker{id, folder});
+    wire::Frame frame = wire::to_frame(StartWorker{id, folder, gpus});
     frame.fds.push_back(std::move(link.theirs));
     frame.fds.push_back(std::move(output.theirs));
     if (!control_->is_open()) ARROW_RETURN_NOT_OK(launch_host());
@@ -296,6 +299,7 @@ class FunctionHost::State {
   }
 
   const FunctionHostLaunch launch_;
+  GpuShares gpus_;
   OutputSink sink_;
   wire::Fd wake_;
   std::mutex mutex_;
@@ -320,6 +324,7 @@ arrow::Result<std::shared_ptr<FunctionHost>> FunctionHost::start(FunctionHostLau
 }
 
 Budget* FunctionHost::budget() const { return state_->budget(); }
+GpuShares& FunctionHost::gpus() const { return state_->gpus(); }
 
 FunctionHost::~FunctionHost() {
   state_->stop();
@@ -332,8 +337,9 @@ void FunctionHost::prepare(const std::string& pickled, const std::vector<std::st
       wire::to_frame(PrepareFunctions{modules}, small ? std::make_shared<const std::string>(pickled) : nullptr));
 }
 
-arrow::Result<StartedWorker> FunctionHost::start_worker(const std::string& name, const std::string& folder) {
-  return state_->start_worker(name, folder);
+arrow::Result<StartedWorker> FunctionHost::start_worker(const std::string& name, const std::string& folder,
+                                                        const std::optional<std::string>& gpus) {
+  return state_->start_worker(name, folder, gpus);
 }
 
 std::string FunctionHost::end_of(std::int64_t worker) { return state_->end_of(worker); }

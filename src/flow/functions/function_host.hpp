@@ -1,6 +1,7 @@
 #pragma once
 
 #include "flow/budget.hpp"
+#include "flow/functions/gpu_shares.hpp"
 #include "wire/fd.hpp"
 
 #include <arrow/result.h>
@@ -9,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -22,6 +24,7 @@ struct FunctionHostLaunch {
   std::map<std::string, std::string> environment;  ///< Added to this process's.
   /// Counts the memory that is shared with workers; outlives the host. Null: nobody counts.
   Budget* budget = nullptr;
+  std::vector<std::string> gpus = {};  ///< For workers, as CUDA_VISIBLE_DEVICES names them.
 };
 
 /// A worker that was started.
@@ -54,7 +57,9 @@ class FunctionHost {
   /// Forks a worker; its output is shown with `name` before each line. Does not wait for it: a
   /// worker that could not be forked is a link that ends. Errors: the host cannot be started.
   /// When the worker has ended, `folder` (empty: none) is removed, even if this process is gone.
-  arrow::Result<StartedWorker> start_worker(const std::string& name, const std::string& folder = {});
+  /// `gpus` is its CUDA_VISIBLE_DEVICES; unset: that of the host.
+  arrow::Result<StartedWorker> start_worker(const std::string& name, const std::string& folder = {},
+                                            const std::optional<std::string>& gpus = {});
 
   /// In words how a worker ended whose link has ended: the signal or exit code and the last lines
   /// that it printed. Waits for the news of it, two seconds at most.
@@ -62,6 +67,8 @@ class FunctionHost {
 
   /// Null: nobody counts.
   Budget* budget() const;
+
+  GpuShares& gpus() const;
 
   /// Kills a worker. One that has ended is no error.
   void kill_worker(std::int64_t worker);

@@ -57,8 +57,11 @@ FunctionLink::FunctionLink(std::shared_ptr<FunctionHost> host, StartedWorker wor
 
 arrow::Result<std::unique_ptr<FunctionLink>> FunctionLink::start(std::shared_ptr<FunctionHost> host,
                                                                  const FunctionSpec& spec) {
-  ARROW_ASSIGN_OR_RAISE(StartedWorker worker, host->start_worker(spec.name));
-  return with(std::move(host), std::move(worker), spec);
+  GpuShares::Share gpus = host->gpus().take(spec.num_gpus);
+  ARROW_ASSIGN_OR_RAISE(StartedWorker worker, host->start_worker(spec.name, {}, gpus.visible()));
+  auto link = with(std::move(host), std::move(worker), spec);
+  link->gpus_ = std::move(gpus);
+  return link;
 }
 
 std::unique_ptr<FunctionLink> FunctionLink::start_elsewhere(std::shared_ptr<FunctionHost> host, wire::Fd socket,

@@ -56,6 +56,7 @@ class FunctionLink {
   const std::string name_;
   InputMemory input_;
   OutputMemory outputs_;
+  GpuShares::Share gpus_;
   std::atomic<std::int64_t> slot_bytes_ = 0;
 };
 

@@ -29,8 +29,10 @@ struct StartWorker {
   static constexpr wire::FrameBounds bounds = wire::with_fds(2);
   std::int64_t worker = 0;
   std::string folder;  ///< Is removed when the worker has ended; empty: none.
+  /// Its CUDA_VISIBLE_DEVICES; unset: that of the host.
+  std::optional<std::string> gpus;
 };
-BOOST_DESCRIBE_STRUCT(StartWorker, (), (worker, folder))
+BOOST_DESCRIBE_STRUCT(StartWorker, (), (worker, folder, gpus))
 
 struct KillWorker {
   static constexpr std::string_view is = "KillWorker";

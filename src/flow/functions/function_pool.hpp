@@ -39,6 +39,7 @@ struct FunctionSpec {
   /// Started as callers wait; 0: one a core, and those of other nodes.
   int workers_max = 0;
   feed::OtherNodes other_nodes = feed::OtherNodes::never;
+  double num_gpus = 0;                   ///< What each worker gets of this machine's.
   std::shared_ptr<arrow::Schema> input;  ///< Null for a source.
 };
 

@@ -1,6 +1,7 @@
 #include "flow/functions/function_pools.hpp"
 
 #include <algorithm>
+#include <sstream>
 
 namespace headway::flow {
 namespace {
@@ -19,7 +20,7 @@ std::string key_of(const FunctionSpec& spec) {
   std::string key;
   append(key, spec.name);
   append(key, std::to_string(spec.workers_min) + " " + std::to_string(spec.workers_max) + " " +
-                  std::to_string(static_cast<int>(spec.other_nodes)));
+                  std::to_string(static_cast<int>(spec.other_nodes)) + " " + std::to_string(spec.num_gpus));
   for (const FunctionCall& call : spec.calls) {
     append(key, call.kind);
     append(key, call.pickled);
@@ -29,6 +30,22 @@ std::string key_of(const FunctionSpec& spec) {
   }
   if (spec.input) append(key, spec.input->ToString(true));
   return key;
+}
+
+/// With no more workers than there are GPUs for.
+arrow::Result<FunctionSpec> bounded_by_gpus(FunctionSpec spec, const GpuShares& shares) {
+  if (spec.num_gpus == 0) return spec;
+  const int most = shares.workers_for(spec.num_gpus);
+  if (most == 0) {
+    std::ostringstream words;  // Arrow's words have 3 as 3.000000.
+    words << "num_gpus of " << spec.name << " is " << spec.num_gpus
+          << "; allowed: at most as many GPUs as the data process sees in CUDA_VISIBLE_DEVICES, which are "
+          << shares.gpus().size();
+    return arrow::Status::Invalid(words.str());
+  }
+  spec.workers_max = spec.workers_max == 0 ? most : std::min(spec.workers_max, most);
+  spec.workers_min = std::min(spec.workers_min, spec.workers_max);
+  return spec;
 }
 
 }  // namespace
@@ -58,7 +75,8 @@ arrow::Result<std::shared_ptr<FunctionHost>> FunctionPools::host() {
 
 arrow::Result<std::shared_ptr<FunctionPool>> FunctionPools::pool(const FunctionSpec& spec) {
   ARROW_ASSIGN_OR_RAISE(auto started, host());
-  std::string key = key_of(spec);
+  ARROW_ASSIGN_OR_RAISE(FunctionSpec bounded, bounded_by_gpus(spec, started->gpus()));
+  std::string key = key_of(bounded);
   std::list<Kept> let_go;  // Ended after the lock.
   const std::lock_guard lock(mutex_);
   const auto found = std::ranges::find(kept_, key, &Kept::key);
@@ -66,7 +84,7 @@ arrow::Result<std::shared_ptr<FunctionPool>> FunctionPools::pool(const FunctionS
     kept_.splice(kept_.begin(), kept_, found);
     return found->pool;
   }
-  ARROW_ASSIGN_OR_RAISE(auto opened, FunctionPool::open(std::move(started), spec, desk_));
+  ARROW_ASSIGN_OR_RAISE(auto opened, FunctionPool::open(std::move(started), std::move(bounded), desk_));
   kept_.push_front({std::move(key), opened});
   let_go = too_many();
   return opened;

@@ -125,6 +125,7 @@ std::shared_ptr<const UnitStep> function_step(std::shared_ptr<FunctionPools> poo
                                               const std::vector<std::string>& blobs, feed::OtherNodes other_nodes) {
   FunctionSpec spec;
   if (node.num_gpus == 0) spec.other_nodes = other_nodes;
+  spec.num_gpus = node.num_gpus;
   add_call(spec, node, blobs);
   for (const data::FunctionStep& step : node.then) add_call(spec, step, blobs);
   if (node.workers && !node.workers->empty()) {

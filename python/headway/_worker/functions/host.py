@@ -119,8 +119,10 @@ class Host:
 
     def _start(self, frame: Frame) -> None:
         worker, (link, output) = frame.fields["worker"], frame.fds
+        gpus = frame.fields["gpus"]
+        environment = {} if gpus is None else {"CUDA_VISIBLE_DEVICES": gpus}
         try:
-            pid = self._fork(link, output) if self._can_fork else _exec(link, output)
+            pid = (self._fork if self._can_fork else _exec)(link, output, environment)
         except OSError as error:
             self._control.send("WorkerEnded", {"worker": worker, "status": 0, "problem": str(error)})
         else:
@@ -131,7 +133,7 @@ class Host:
             os.close(link)
             os.close(output)
 
-    def _fork(self, link: int, output: int) -> int:
+    def _fork(self, link: int, output: int, environment: dict[str, str]) -> int:
         parent = os.getpid()
         gc.collect()
         gc.freeze()  # What is there is there for good: the collector need not copy its pages.
@@ -142,6 +144,7 @@ class Host:
             return pid
         os.setpgid(0, 0)
         _core.belong_to(parent)
+        os.environ.update(environment)
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.dup2(output, 1)
@@ -220,7 +223,7 @@ def _threads() -> int:
     return len(os.listdir("/proc/self/task"))
 
 
-def _exec(link: int, output: int) -> int:
+def _exec(link: int, output: int, environment: dict[str, str]) -> int:
     """A worker in a new program."""
     # Both are lifted above 3 first, so that one does not overwrite the other.
     actions: list[Any] = [
@@ -231,8 +234,9 @@ def _exec(link: int, output: int) -> int:
         (os.POSIX_SPAWN_CLOSE, 60),
     ]
     arguments = [sys.executable, "-c", _code("worker")]
+    environment = {**os.environ, **environment}
     return os.posix_spawn(
-        sys.executable, arguments, os.environ, file_actions=actions, setpgroup=0, setsigdef=[signal.SIGCHLD]
+        sys.executable, arguments, environment, file_actions=actions, setpgroup=0, setsigdef=[signal.SIGCHLD]
     )
 
 
