@@ -294,27 +294,3 @@ print(second == 1 + sum(len(batch["x"]) for batch in first))
 def test_a_stream_that_nobody_reads_does_not_keep_the_only_worker_from_another_one():
     program = [sys.executable, "-c", UNREAD]
     assert subprocess.run(program, capture_output=True, text=True, check=True, timeout=LONGEST_S).stdout == "True\n"
-
-
-def test_workers_share_pandas_where_they_need_it(script):
-    """pyarrow imports it for text: once, before workers are forked."""
-    pytest.importorskip("pandas")
-    code, output = script.run("""
-        import glob, os
-        from headway import data
-
-        def children(parent):
-            of_threads = glob.glob(f"/proc/{parent}/task/*/children")
-            return [pid for each in of_threads for pid in open(each).read().split()]
-
-        def has_pandas():
-            [engine] = [pid for pid in children(os.getpid()) if open(f"/proc/{pid}/comm").read() == "headway-data\\n"]
-            [host] = children(engine)
-            return "/pandas/" in open(f"/proc/{host}/maps").read()
-
-        data.range(10).map_batches(lambda batch: batch).take_all()
-        print("numbers:", has_pandas())
-        data.from_items(["a"]).map(lambda row: row).take_all()
-        print("text:", has_pandas())
-    """)
-    assert (code, "numbers: False" in output, "text: True" in output) == (0, True, True), output

@@ -33,14 +33,11 @@ class FunctionPool::State {
 
   arrow::Status open() {
     bool needs_arrow = spec_.input && !is_plain(*spec_.input);
-    bool needs_pandas = false;  // As pyarrow does for arrays of text and lists.
     for (const FunctionCall& call : spec_.calls) {
-      needs_pandas = needs_pandas || call.batch_format == "pandas" || (needs_arrow && call.batch_format == "numpy");
       needs_arrow = needs_arrow || call.batch_format != "numpy";
       host_->prepare(call.pickled, {});
     }
     if (needs_arrow) host_->prepare({}, {"pyarrow"});
-    if (needs_pandas) host_->prepare({}, {"pandas"});
     const int first = std::clamp(spec_.workers_min, 1, std::max(here_max(), 1));
     for (int i = 0; i < first; ++i) {
       ARROW_ASSIGN_OR_RAISE(auto link, FunctionLink::start(host_, spec_));

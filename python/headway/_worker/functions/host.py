@@ -7,7 +7,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import importlib
-import importlib.util
 import json
 import os
 import pickletools
@@ -180,7 +179,7 @@ class Host:
         """
         with collector_at_rest(), open(os.devnull, "wb") as nowhere:
             for module in dict.fromkeys(modules):
-                if module in sys.modules or not self._can_fork or _starts_threads(module):
+                if module in sys.modules or not self._can_fork:
                     continue
                 threads = _threads()
                 with _output_to(nowhere.fileno()), contextlib.suppress(BaseException):
@@ -212,11 +211,6 @@ def _end_group(worker: int) -> None:
     for kill in (os.kill, os.killpg):  # It may not be a group yet.
         with contextlib.suppress(ProcessLookupError):
             kill(worker, signal.SIGKILL)
-
-
-def _starts_threads(module: str) -> bool:
-    """Whether a module that workers may import themselves would leave threads behind here."""
-    return module == "pandas" and importlib.util.find_spec("numexpr") is not None
 
 
 def _threads() -> int:
