@@ -148,3 +148,25 @@ DATA_MEASUREMENTS = [
     first_batch("few", "Script: first batch of Parquet", 0.3),
     first_batch("many", "Script: first batch of 10 000 files", 1.0),
 ]
+
+
+def on_gpu(name: str, kind: str, peer: str, title: str, line: Callable[[str], Line]) -> Measurement:
+    """A training on one GPU. It needs torchvision."""
+    programs = {"headway": ["data_gpu.py", "headway", kind], "alone": ["data_gpu.py", peer, kind]}
+    shown = line(f"ResNet-50 on JPEG of 224², {title}")
+    return Measurement(f"gpu-{name}", programs, [shown], repeats=2, group="gpu", timeout_s=300)
+
+
+def _seconds(title: str) -> Line:
+    return Line(title, "training_s", "≤ 1.03 × alone", within(1.03))
+
+
+def _images(title: str) -> Line:
+    return Line(title, "images_per_s", "ahead of alone", ahead_of("alone"), "")
+
+
+GPU_MEASUREMENTS = [
+    on_gpu("steps", "steps", "alone", "steps; alone: images in the GPU's memory", _seconds),
+    on_gpu("losses", "losses", "alone", "each step's loss is read; alone: images in the GPU's memory", _seconds),
+    on_gpu("loader", "steps", "loader", "images a second; alone: DataLoader", _images),
+]

@@ -8,8 +8,10 @@ Alone, torch's DataLoader decodes with Pillow, in one process beside the trainin
 
 from __future__ import annotations
 
+import multiprocessing
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import program
@@ -26,21 +28,25 @@ CLASSES = 10
 
 def write_images(count):
     """Returns their folder. Smooth colours with some noise: of the size of a photo's file."""
-    import numpy
-    from PIL import Image
-
     folder = program.data_folder() / f"images-{count}"
     if folder.exists():
         return folder
     begun = folder.with_suffix(".begun")
     begun.mkdir(parents=True, exist_ok=True)
-    random = numpy.random.default_rng(0)
-    for number in range(count):
-        coarse = Image.fromarray(random.integers(0, 256, (12, 16, 3), dtype=numpy.uint8))
-        noise = random.integers(-12, 13, (STORED[1], STORED[0], 3))
-        pixels = (numpy.asarray(coarse.resize(STORED)) + noise).clip(0, 255).astype(numpy.uint8)
-        Image.fromarray(pixels).save(begun / f"{number:05}.jpg", quality=90)
+    with multiprocessing.get_context("spawn").Pool() as pool:
+        pool.map(partial(write_image, begun), range(count), chunksize=32)
     return begun.rename(folder)
+
+
+def write_image(folder, number):
+    import numpy
+    from PIL import Image
+
+    random = numpy.random.default_rng(number)
+    coarse = Image.fromarray(random.integers(0, 256, (12, 16, 3), dtype=numpy.uint8))
+    noise = random.integers(-12, 13, (STORED[1], STORED[0], 3), dtype=numpy.int16)
+    pixels = (numpy.asarray(coarse.resize(STORED)) + noise).clip(0, 255).astype(numpy.uint8)
+    Image.fromarray(pixels).save(folder / f"{number:05}.jpg", quality=90)
 
 
 def train(epochs):

@@ -8,6 +8,7 @@ them alike. Shown are the median and, in brackets, the smallest and the largest.
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import platform
 import shutil
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import table
-from data_measurements import DATA_MEASUREMENTS
+from data_measurements import DATA_MEASUREMENTS, GPU_MEASUREMENTS
 from execution import ProgramFailedError, data_folder, run_program
 from framework_measurements import FRAMEWORK_MEASUREMENTS
 from measurements import MEASUREMENTS, RAY_REPEATS_MAX, Measurement
@@ -25,7 +26,16 @@ from reference_measurements import REFERENCE_MEASUREMENTS
 from tune_measurements import TUNE_MEASUREMENTS
 
 ROOT = Path(__file__).resolve().parent.parent
-ALL = [*MEASUREMENTS, *FRAMEWORK_MEASUREMENTS, *REFERENCE_MEASUREMENTS, *DATA_MEASUREMENTS, *TUNE_MEASUREMENTS]
+ALL = list(
+    itertools.chain(
+        MEASUREMENTS,
+        FRAMEWORK_MEASUREMENTS,
+        REFERENCE_MEASUREMENTS,
+        DATA_MEASUREMENTS,
+        GPU_MEASUREMENTS,
+        TUNE_MEASUREMENTS,
+    )
+)
 
 
 def parse_arguments() -> argparse.Namespace:

@@ -62,13 +62,17 @@ def time_limit():
 
 
 TRACKER = "multiprocessing.resource_tracker"
+GPU_WATCH = "nvidia-smi"
 
 
 def _strays():
     """This process's descendants other than guards and factories (guards' children): workers, and
-    what they started.
+    what they started. The watch of the GPUs stays as long as the driver.
     """
-    found = {pid: line for pid, line in processes.descendants().items() if TRACKER not in line}
+    lasting = (TRACKER, GPU_WATCH)
+    found = {
+        pid: line for pid, line in processes.descendants().items() if not any(each in line for each in lasting)
+    }
     guards = {pid for pid, line in found.items() if processes.is_guard_line(line)}
     factories = {child for guard in guards for child in processes.children(guard)}
     return {pid: line for pid, line in found.items() if pid not in guards | factories}

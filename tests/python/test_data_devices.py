@@ -60,10 +60,42 @@ def test_the_position_is_behind_what_was_given_where_batches_are_copied_ahead():
         assert rest == list(range(8 * (index + 1), 40))
 
 
+def test_a_batch_is_begun_early_where_it_is_there():
+    pytest.importorskip("torch")
+    from headway._values.device_copies import begun_early
+
+    seen, there = [], {0: True, 1: False, 2: True, 3: True}
+
+    def begin(batch):
+        seen.append(f"begin {batch}")
+        return lambda: batch
+
+    given = begun_early(iter(range(4)), begin, lambda: there.get(len(seen), False))
+    for batch in given:
+        seen.append(f"give {batch}")
+    #: The second is not there when the first is given.
+    assert seen == ["begin 0", "give 0", "begin 1", "begin 2", "give 1", "give 2", "begin 3", "give 3"]
+
+
+def test_what_is_begun_early_fails_behind_the_batches_before_it():
+    pytest.importorskip("torch")
+    from headway._values.device_copies import begun_early
+
+    def begin(batch):
+        return lambda: 1 // (2 - batch)
+
+    given = begun_early(iter(range(4)), begin, lambda: True)
+    assert list(itertools.islice(given, 2)) == [0, 1]
+    with pytest.raises(ZeroDivisionError):
+        next(given)
+
+
 @pytest.mark.gpu
+# Large batches are copied by another thread.
+@pytest.mark.parametrize("rows_each", [64, 1024])
 @pytest.mark.parametrize("pin_memory", [True, False])
-def test_batches_come_whole_and_in_order_on_a_gpu(fit_torch, pin_memory):
-    rows, width, size = 4096, 1024, 64
+def test_batches_come_whole_and_in_order_on_a_gpu(fit_torch, pin_memory, rows_each):
+    rows, width, size = 64 * rows_each, 1024, rows_each
 
     def loop(config):
         import torch

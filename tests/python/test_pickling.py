@@ -137,6 +137,39 @@ def test_a_global_that_only_a_function_within_uses_is_found(tmp_path):
     assert "train_loop_per_worker → global variable 'Model'.lock is a _thread.lock" in lines[2]
 
 
+def test_a_module_of_a_derived_class_goes_by_its_name(tmp_path):
+    """`torch.backends.cudnn` is one."""
+    (tmp_path / "settings.py").write_text(
+        textwrap.dedent("""
+            import sys
+            import types
+
+            class Settings(types.ModuleType):
+                benchmark = False
+
+            sys.modules[__name__] = Settings(__name__)
+        """)
+    )
+    code = """
+        import settings
+        from headway import train
+
+        def loop():
+            settings.benchmark = True
+            train.report({"is": type(settings).__name__, "benchmark": settings.benchmark})
+
+        print(train.DataParallelTrainer(loop).fit().metrics)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        env=dict(os.environ, HEADWAY_STORAGE=str(tmp_path), PYTHONPATH=os.pathsep.join([str(tmp_path), *sys.path])),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout.splitlines()[-1] == "{'is': 'Settings', 'benchmark': True}", done.stderr
+
+
 def test_what_is_nested_without_end_is_told_in_a_line():
     deep = []
     for _ in range(100_000):

@@ -4,7 +4,9 @@ imported on use.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -21,25 +23,54 @@ def move(batch: Any, device: torch.device) -> Any:
     return changed(batch, lambda leaf: _move_leaf(leaf, device))
 
 
-def one_ahead(batches: Iterator[Any], device: torch.device, pins: bool) -> Iterator[Any]:
-    """Batches on a CUDA device. Each is copied on a separate stream while the one before is in use.
+def one_ahead(
+    batches: Iterator[Any], device: torch.device, pins: bool, is_there: Callable[[], bool] = lambda: True
+) -> Iterator[Any]:
+    """Batches on a CUDA device. Each is copied on a separate stream while the one before is in use:
+    large ones by another thread, so that a loop which waits for the device does not wait for
+    copies.
 
     Args:
         batches: What is moved, as :func:`move` does.
         device: Where to.
-        pins: Whether tensors are copied to page-locked memory first. From other memory the host
-            waits for each copy.
+        pins: Whether tensors are copied to page-locked memory first, from where the device reads
+            by itself. From other memory a CPU copies.
+        is_there: Whether the next batch need not be waited for: one that is not there is copied
+            only once it is wanted.
     """
-    side = torch.cuda.Stream(device)
-    ahead = _send(batches, device, side, pins)
-    while ahead is not None:
-        batch, copied = ahead
-        # On the stream that computes now: the loop may use another one.
-        stream = torch.cuda.current_stream(device)
-        stream.wait_event(copied)
-        batch = changed(batch, partial(_arrive, device=device, stream=stream))
-        ahead = _send(batches, device, side, pins)
-        yield batch
+    copies = _Copies(device, pins)
+    try:
+        for batch, copied in begun_early(batches, copies.begin, is_there):
+            # On the stream that computes now: the loop may use another one.
+            stream = torch.cuda.current_stream(device)
+            stream.wait_event(copied)
+            yield changed(batch, partial(_arrive, device=device, stream=stream))
+            del batch  # When the caller lets it go nobody has it.
+    finally:
+        copies.end()
+
+
+def begun_early(
+    batches: Iterator[Any], begin: Callable[[Any], Callable[[], Any]], is_there: Callable[[], bool]
+) -> Iterator[Any]:
+    """What is made of batches. The next one is begun before one is given, if it is there by then.
+
+    Args:
+        batches: The batches.
+        begin: Begins with a batch; what is returned waits until it is made.
+        is_there: Whether the next batch need not be waited for.
+    """
+    ahead: list[Callable[[], Any]] = []
+    while True:
+        if not ahead:
+            ahead += map(begin, itertools.islice(batches, 1))
+            if not ahead:
+                return
+        made = ahead.pop()()
+        if is_there():
+            ahead += map(begin, itertools.islice(batches, 1))
+        yield made
+        del made
 
 
 def pinned(leaf: Any) -> Any:
@@ -67,17 +98,47 @@ def changed(batch: Any, change: Callable[[Any], Any]) -> Any:
     return batch
 
 
-def _send(
-    batches: Iterator[Any], device: torch.device, side: torch.cuda.Stream, pins: bool
-) -> tuple[Any, torch.cuda.Event] | None:
-    """Begins to copy the next batch; the event tells when it is there. None at the end."""
-    try:
-        batch = next(batches)
-    except StopIteration:
-        return None
-    with torch.cuda.stream(side):
-        batch = changed(batch, lambda leaf: _send_leaf(leaf, device, pins))
-        return batch, side.record_event()
+#: A batch, and the event of its last copy.
+_Copied = tuple[Any, torch.cuda.Event]
+#: What is smaller is copied sooner than another thread would begin.
+_LARGE_BYTES = 1 << 20
+
+
+class _Copies:
+    """Copies of batches to a CUDA device, on a separate stream."""
+
+    def __init__(self, device: torch.device, pins: bool):
+        self._stream = torch.cuda.Stream(device)
+        self._device = device
+        self._pins = pins
+        self._thread: ThreadPoolExecutor | None = None
+
+    def begin(self, batch: Any) -> Callable[[], _Copied]:
+        """Begins to copy a batch; what is returned waits until the copy is under way."""
+        if _bytes_of(batch) < _LARGE_BYTES:
+            copied = self._copy(batch)
+            return lambda: copied
+        self._thread = self._thread or ThreadPoolExecutor(1, "headway-copies")
+        return self._thread.submit(self._copy, batch).result
+
+    def end(self) -> None:
+        """Waits for a copy that has begun."""
+        if self._thread is not None:
+            self._thread.shutdown()
+
+    def _copy(self, batch: Any) -> _Copied:
+        with torch.cuda.stream(self._stream):
+            batch = changed(batch, lambda leaf: _send_leaf(leaf, self._device, self._pins))
+            return batch, self._stream.record_event()
+
+
+def _bytes_of(batch: Any) -> int:
+    """Those of a batch's tensors."""
+    if isinstance(batch, torch.Tensor):
+        return batch.nbytes
+    if isinstance(batch, Mapping):
+        return sum(map(_bytes_of, batch.values()))
+    return sum(map(_bytes_of, batch)) if isinstance(batch, (list, tuple)) else 0
 
 
 def _send_leaf(leaf: Any, device: torch.device, pins: bool) -> Any:

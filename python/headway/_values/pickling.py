@@ -8,10 +8,12 @@ import collections
 import contextlib
 import dis
 import functools
+import importlib
 import inspect
 import io
+import sys
 from collections.abc import Iterator, Mapping
-from types import CodeType
+from types import CodeType, ModuleType
 from typing import Any
 
 import cloudpickle
@@ -56,6 +58,9 @@ class _Pickler(cloudpickle.Pickler):
         kind = type(value)
         if kind.__module__.startswith("accelerate.") and kind.__name__ in _OF_ACCELERATE:
             raise TypeError("it was made before there were ranks, so each of them would train alone")
+        if isinstance(value, ModuleType) and kind is not ModuleType and sys.modules.get(value.__name__) is value:
+            # `torch.backends.cudnn` is one. cloudpickle knows modules by their exact type.
+            return importlib.import_module, (value.__name__,)
         return super().reducer_override(value)
 
 

@@ -198,6 +198,11 @@ class Stream:
                 raise failed
 
     @property
+    def has_next(self) -> bool:
+        """Whether the next batch is there."""
+        return bool(self._core.next_bytes)
+
+    @property
     def counters(self) -> dict[str, Any]:
         """What the stages have done, as far as it is known here."""
         counters: dict[str, Any] = json.loads(self._core.counters)

@@ -58,7 +58,7 @@ class TorchBatches:
         from headway._values.device_copies import changed, move, one_ahead, pinned
 
         if self._device.type == "cuda":
-            return one_ahead(made, self._device, self._pins)
+            return one_ahead(made, self._device, self._pins, is_there=lambda: stream.has_next)
         held = (changed(each, pinned) for each in made) if self._pins else made
         return (move(each, self._device) for each in held)
 
