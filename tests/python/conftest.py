@@ -70,9 +70,7 @@ def _strays():
     what they started. The watch of the GPUs stays as long as the driver.
     """
     lasting = (TRACKER, GPU_WATCH)
-    found = {
-        pid: line for pid, line in processes.descendants().items() if not any(each in line for each in lasting)
-    }
+    found = {pid: line for pid, line in processes.descendants().items() if not any(each in line for each in lasting)}
     guards = {pid for pid, line in found.items() if processes.is_guard_line(line)}
     factories = {child for guard in guards for child in processes.children(guard)}
     return {pid: line for pid, line in found.items() if pid not in guards | factories}

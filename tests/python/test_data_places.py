@@ -4,6 +4,7 @@ import decimal
 import re
 
 import pyarrow as pa
+import pyarrow.orc as orc
 import pyarrow.parquet as pq
 import pytest
 from headway import data
@@ -115,6 +116,38 @@ def test_bytes_that_a_parser_quotes_are_no_text(files):
 DECIMALS = pa.table(
     {"d": pa.array([decimal.Decimal(3), None, decimal.Decimal(1)], pa.decimal256(50, 2)), "x": [2, 1, 0]}
 )
+
+
+def as_text(values):
+    """Bytes that are text for Arrow, which does not look at them."""
+    return pa.Array.from_buffers(pa.string(), len(values), pa.array(values, pa.binary()).buffers())
+
+
+NO_TEXT = (
+    "column text has bytes that are no text (UTF-8) in row 7; leave it out (columns), or read the file with pyarrow"
+)
+
+
+def test_text_of_a_row_group_that_is_no_utf8_is_named(files):
+    table = pa.table({"x": range(10), "text": as_text([b"a"] * 7 + [b"caf\xe9"] * 3), "zero": [1] * 10})
+    pq.write_table(table, files / "2.parquet", row_group_size=4)
+    rows = data.read_parquet(str(files))
+    assert failure(rows).startswith(f"{files}/2.parquet: {NO_TEXT}")
+    assert failure(rows.map(lambda row: row)).count(NO_TEXT) == 1
+    assert len(data.read_parquet(str(files), columns=["x"]).take_all()) == 50
+
+
+def test_text_that_is_no_utf8_is_a_piece_that_may_be_left_out(files, monkeypatch):
+    replaced(files, 2, "text", as_text([b"\xff"] * 10))
+    monkeypatch.setattr(data.DataContext.get_current(), "max_errored_blocks", 1)
+    assert len(data.read_parquet(str(files)).take_all()) == 40
+
+
+def test_text_of_orc_and_json_lines_that_is_no_utf8_is_named(tmp_path):
+    orc.write_table(pa.table({"text": as_text([b"a"] * 7 + [b"caf\xe9"])}), tmp_path / "a.orc")
+    (tmp_path / "a.jsonl").write_bytes(b'{"text": "a"}\n' * 7 + b'{"text": "caf\xe9"}\n')
+    assert failure(data.read_orc(str(tmp_path / "a.orc"))).startswith(f"{tmp_path}/a.orc: {NO_TEXT}")
+    assert failure(data.read_json(str(tmp_path / "a.jsonl"))).startswith(f"{tmp_path}/a.jsonl: {NO_TEXT}")
 
 
 def test_decimals_of_256_bits_are_sorted_grouped_and_joined():

@@ -40,7 +40,7 @@ arrow::Result<FunctionSpec> bounded_by_gpus(FunctionSpec spec, const GpuShares& 
     std::ostringstream words;  // Arrow's words have 3 as 3.000000.
     words << "num_gpus of " << spec.name << " is " << spec.num_gpus
           << "; allowed: at most as many GPUs as the data process sees in CUDA_VISIBLE_DEVICES, which are "
-          << shares.gpus().size();
+          << shares.gpus().size() << " (in a training, those of the machine's ranks: use_gpu=True)";
     return arrow::Status::Invalid(words.str());
   }
   spec.workers_max = spec.workers_max == 0 ? most : std::min(spec.workers_max, most);

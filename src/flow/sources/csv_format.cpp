@@ -91,6 +91,8 @@ class CsvFormat : public FileFormat {
   }
 
   bool has_samples() const override { return true; }
+  /// By the option check_utf8.
+  bool has_checked_text() const override { return true; }
   std::shared_ptr<arrow::Schema> widen(const arrow::Schema& schema) override {
     return schema_ = wider_schema(schema_, schema);
   }

@@ -47,6 +47,9 @@ class FileFormat {
   /// The parts of a file in its order: the whole of it, unless a format knows better.
   virtual arrow::Result<std::vector<Piece>> split(std::size_t index, const SourceFile& file) const;
 
+  /// Whether text is UTF-8 when it is read, or is not to be checked.
+  virtual bool has_checked_text() const { return false; }
+
   /// As `Source` says it. `read` announces the rows then, and its reader makes them.
   virtual bool has_row_buffers() const { return false; }
 

@@ -98,6 +98,8 @@ class TextFormat : public FileFormat {
     return schema_;
   }
 
+  bool has_checked_text() const override { return true; }
+
   arrow::Result<std::vector<Piece>> split(std::size_t index, const SourceFile& file) const override {
     if (is_compressed(file.location) || !has_ascii_line_ends(options_.encoding)) return FileFormat::split(index, file);
     return byte_ranges(index, 0, file.bytes, unit_bytes_);

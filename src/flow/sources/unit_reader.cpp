@@ -5,6 +5,7 @@
 #include "flow/placed.hpp"
 #include "flow/shared_ring.hpp"
 #include "flow/sources/partitions.hpp"
+#include "flow/sources/text_check.hpp"
 
 #include <arrow/array.h>
 #include <arrow/array/util.h>
@@ -168,9 +169,21 @@ class UnitReader : public arrow::RecordBatchReader {
     if (made.ok()) return *made;
     const std::int64_t row = values->length() == 0 ? 0 : bad_row(*values, field.type(), &context);
     return made.status().WithMessage("column ", field.name(), " has type ", values->type()->ToString(), ", and ",
-                                     field.type()->ToString(), " in the data set's schema; row ",
-                                     std::max<std::int64_t>(pieces_[at_].first_row, 0) + rows_before_ + row, ": ",
+                                     field.type()->ToString(), " in the data set's schema; ", row_words(row), ": ",
                                      made.status().message());
+  }
+
+  arrow::Status check_text(const arrow::Array& values, const arrow::Field& field) const {
+    const auto row = opened_->format->has_checked_text() ? std::nullopt : row_without_utf8(values);
+    if (!row) return arrow::Status::OK();
+    return arrow::Status::Invalid("column ", field.name(), " has bytes that are no text (UTF-8) in ", row_words(*row),
+                                  "; leave it out (columns), or read the file with pyarrow and cast the column to "
+                                  "binary");
+  }
+
+  /// Of the batch that is read.
+  std::string row_words(std::int64_t row) const {
+    return "row " + std::to_string(std::max<std::int64_t>(pieces_[at_].first_row, 0) + rows_before_ + row);
   }
 
   arrow::Result<BatchPointer> fit(const arrow::RecordBatch& batch) const {
@@ -189,7 +202,9 @@ class UnitReader : public arrow::RecordBatchReader {
     if (place < formats) {
       auto values = batch.GetColumnByName(field.name());
       if (values == nullptr) return arrow::Status::Invalid("the column ", field.name(), " is missing");
-      return cast(values, field);
+      ARROW_ASSIGN_OR_RAISE(values, cast(values, field));
+      ARROW_RETURN_NOT_OK(check_text(*values, field));
+      return values;
     }
     const auto partition = static_cast<std::size_t>(place - formats);
     if (partition < opened_->found.partition_fields.size()) {
