@@ -1,41 +1,12 @@
 #include "flow/finer_source.hpp"
 
+#include "flow/rows_of_reader.hpp"
+
 #include <algorithm>
 #include <utility>
 
 namespace headway::flow {
 namespace {
-
-/// Batches of another reader, from one row to another.
-class RowsOfReader : public arrow::RecordBatchReader {
- public:
-  RowsOfReader(std::shared_ptr<arrow::RecordBatchReader> reader, std::int64_t begin, std::int64_t rows)
-      : reader_(std::move(reader)), skipped_(begin), left_(rows) {}
-
-  std::shared_ptr<arrow::Schema> schema() const override { return reader_->schema(); }
-
-  arrow::Status ReadNext(std::shared_ptr<arrow::RecordBatch>* batch) override {
-    *batch = nullptr;
-    while (left_ > 0) {
-      std::shared_ptr<arrow::RecordBatch> next;
-      ARROW_RETURN_NOT_OK(reader_->ReadNext(&next));
-      if (next == nullptr) return arrow::Status::OK();
-      const std::int64_t before = std::min(skipped_, next->num_rows());
-      const std::int64_t rows = std::min(left_, next->num_rows() - before);
-      skipped_ -= before;
-      left_ -= rows;
-      if (rows == 0) continue;
-      *batch = next->Slice(before, rows);
-      return arrow::Status::OK();
-    }
-    return arrow::Status::OK();
-  }
-
- private:
-  std::shared_ptr<arrow::RecordBatchReader> reader_;
-  std::int64_t skipped_;
-  std::int64_t left_;
-};
 
 /// `begin` of a unit is the number of the other source's unit, and `end` its first row there.
 class FinerSource : public Source {

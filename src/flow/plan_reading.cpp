@@ -17,12 +17,14 @@ constexpr double ring_reserve = 1.25;
 /// A ring has no more than this part of the budget.
 constexpr std::int64_t ring_share = 3;
 
-/// In so many units rows from memory go to functions, if there are enough: workers share units.
+/// In so many units rows go to functions, if there are enough: workers share units.
 constexpr std::int64_t units_for_functions = 32;
 /// The types of columns are those of the first unit's outputs, so it has as many rows at least.
 constexpr std::int64_t unit_rows_min = 8;
-/// Functions that want no number of rows get as many at least.
-constexpr std::int64_t batch_rows_min = 1024;
+/// Functions that want no number of rows get as many from memory at least, and of files what a unit
+/// has.
+constexpr std::int64_t memory_batch_rows = 1024;
+constexpr std::int64_t file_batch_rows = 1;
 /// More than units have, so that they stay.
 constexpr std::int64_t too_many_rows = std::numeric_limits<std::int64_t>::max();
 
@@ -32,10 +34,11 @@ std::int64_t multiple_of(std::int64_t a, std::int64_t b) {
   return a > most || b > most ? too_many_rows : std::lcm(a, b);
 }
 
-/// Units of a multiple of so many rows give the functions of a node the batches that they want.
-std::int64_t batch_rows_of(const data::FunctionNode& node) {
-  const auto of_step = [](const data::FunctionStep& step) {
-    return step.kind == data::FunctionKind::map_batches ? step.batch_size.value_or(batch_rows_min) : 1;
+/// Units of a multiple of so many rows give the functions of a node the batches that they want;
+/// `otherwise`: where they want no number.
+std::int64_t batch_rows_of(const data::FunctionNode& node, std::int64_t otherwise) {
+  const auto of_step = [otherwise](const data::FunctionStep& step) {
+    return step.kind == data::FunctionKind::map_batches ? step.batch_size.value_or(otherwise) : 1;
   };
   std::int64_t rows = of_step(node);
   for (const data::FunctionStep& step : node.then) rows = multiple_of(rows, of_step(step));
@@ -58,7 +61,7 @@ bool changes_rows(const data::FunctionNode& node) {
 
 /// As long as nodes are about single units. Behind steps that change the number of rows nobody
 /// knows how many rows make a batch.
-Wanted wanted_above(const data::Plan& plan, std::size_t index) {
+Wanted wanted_above(const data::Plan& plan, std::size_t index, std::int64_t otherwise) {
   Wanted wanted;
   bool same_rows = true;
   for (std::size_t at = index + 1; at < plan.nodes.size(); ++at) {
@@ -66,7 +69,7 @@ Wanted wanted_above(const data::Plan& plan, std::size_t index) {
     if (std::ranges::find(node.inputs, index) == node.inputs.end()) continue;
     const auto* function = node.as<data::FunctionNode>();
     if (function != nullptr) {
-      const std::int64_t rows = batch_rows_of(*function);
+      const std::int64_t rows = batch_rows_of(*function, otherwise);
       if (!same_rows && rows > 1) return {};
       wanted.batch_rows = multiple_of(std::max<std::int64_t>(wanted.batch_rows, 1), rows);
     } else if (const auto* limit = node.as<data::LimitNode>()) {
@@ -83,21 +86,28 @@ Wanted wanted_above(const data::Plan& plan, std::size_t index) {
 }  // namespace
 
 /// A function's work takes longer than it costs to hand over more units, and it begins with the
-/// first one.
+/// first one. How many there are depends on the plan and its files alone, so that order, batches
+/// and cursors are the same on every machine.
 arrow::Result<std::shared_ptr<const Source>> PlanBuilder::source_for_functions(std::size_t index) {
   ARROW_ASSIGN_OR_RAISE(auto source, source_of(index));
   const auto* read = node(index).as<data::ReadNode>();
   const bool is_in_memory =
       node(index).as<data::RangeNode>() != nullptr || (read != nullptr && read->format == "arrow");
-  const auto units = static_cast<std::int64_t>(source->units().size());
-  if (!is_in_memory || units >= units_for_functions) return source;
-  const Wanted wanted = wanted_above(input_.optimised, index);
+  if (static_cast<std::int64_t>(source->units().size()) >= units_for_functions) return source;
+  const Wanted wanted = wanted_above(input_.optimised, index, is_in_memory ? memory_batch_rows : file_batch_rows);
+  if (wanted.batch_rows == 0) return source;
   ARROW_ASSIGN_OR_RAISE(const std::int64_t known, rows_of(index));
   const std::int64_t rows = std::min(known, wanted.rows_max);
-  if (wanted.batch_rows == 0 || rows <= wanted.batch_rows) return source;
+  // How many rows of files make a batch is not known, then.
+  if (rows < 0 ? is_in_memory || wanted.batch_rows > 1 : rows <= wanted.batch_rows) return source;
   const std::int64_t rows_min = std::max((rows + units_for_functions - 1) / units_for_functions, unit_rows_min);
   const std::int64_t batches = (rows_min + wanted.batch_rows - 1) / wanted.batch_rows;
-  auto finer = in_finer_units(source, batches * wanted.batch_rows);
+  const std::int64_t unit_rows = batches * wanted.batch_rows;
+  auto finer =
+      is_in_memory
+          ? in_finer_units(source, unit_rows)
+          : source->in_finer_units(
+                {.units = units_for_functions, .rows_min = rows < 0 ? -1 : unit_rows, .batch_rows = wanted.batch_rows});
   return finer == nullptr ? source : finer;
 }
 

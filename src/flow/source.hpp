@@ -32,6 +32,14 @@ struct Unit {
   std::int64_t bytes = 0;  ///< Of its decoded rows, as far as metadata says; else of the file.
   std::int64_t begin = 0;  ///< The source's own: row group, byte, row.
   std::int64_t end = 0;
+  std::int64_t skipped = 0;  ///< The first rows that are read for it and are not its own.
+};
+
+/// How units are cut where there are few.
+struct FinerUnits {
+  std::int64_t units = 1;       ///< About so many in all.
+  std::int64_t rows_min = -1;   ///< Of a unit; -1: nobody knows how many rows there are.
+  std::int64_t batch_rows = 1;  ///< Units have a multiple of these, and so has `rows_min`.
 };
 
 /// Whether the unit's rows are large enough to be made in a ring.
@@ -58,6 +66,10 @@ class Source {
   virtual arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> read(const Unit& unit,
                                                                         const std::vector<int>* columns,
                                                                         arrow::MemoryPool* pool) const = 0;
+  /// The same rows in the same order in more units, where units are of several files or parts of
+  /// files. No file's part is read for more than two units. The last part of a unit may be smaller
+  /// than `wanted`. Null: this source cannot.
+  virtual std::shared_ptr<const Source> in_finer_units(const FinerUnits& /*wanted*/) const { return nullptr; }
   /// Whether rows are announced to the thread's place of a ring, and made in what `row_buffer`
   /// gives.
   virtual bool has_row_buffers() const { return false; }

@@ -30,9 +30,10 @@ LONGEST_S = 60
 class Client:
     """A client and its data process, until `close`: pytest keeps what a fixture gives."""
 
-    def __init__(self, scratch: Path, budget: int = 0) -> None:
+    def __init__(self, scratch: Path, budget: int = 0, threads: int = 0) -> None:
         self.process: Any = _core.DataProcess(PROGRAM, "")
         hello = {"function_host": command(), "environment": {}, "scratch": str(scratch), "budget": budget}
+        hello["threads"] = threads
         self.core: Any = _core.DataClient(self.process.address, json.dumps(hello))
 
     def close(self) -> None:
@@ -185,6 +186,39 @@ def test_a_large_unit_whose_worker_is_killed_is_read_once_more(client, tmp_path,
     made = read(client, plan, dies)
     assert made["id"].to_numpy().tolist() == np.repeat(np.arange(4), 600_000).tolist()
     assert set(made["size"].to_pylist()) == {6 << 20}
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_small_files_give_the_same_rows_and_cursors_with_any_number_of_threads(tmp_path, shuffled):
+    folder = tmp_path / "files"
+    folder.mkdir()
+    for number in range(40):
+        ids = range(100 * number, 100 * number + 100)
+        pq.write_table(pa.table({"id": ids}), folder / f"{number:02}.parquet")
+
+    def same(batch):
+        return batch
+
+    plan = [node("read", format="parquet", paths=[str(folder)], options={}), function_node("map_batches", 0)]
+    if shuffled:
+        plan.append(node("shuffle", 1, kind="windows", window_bytes=8192))
+    asked = {"batch_size": 70, "seed": 7}
+    found, cursors = [], []
+    clients = [Client(tmp_path, threads=threads) for threads in (1, 6)]
+    for client in clients:
+        stream = client.core.open(json.dumps({"plan": plan, "consumption": asked}), [packed(same)])
+        found.append([])
+        while (batch := stream.next()) is not None:
+            found[-1] += table_of(batch)["id"].to_pylist()
+            if len(found[-1]) == 2100:
+                cursors.append(json.loads(batch.place.cursor))
+    assert found[0] == found[1]
+    assert cursors[0] == cursors[1]
+    assert (found[0] == list(range(4000))) is not shuffled
+    assert sorted(found[0]) == list(range(4000))
+    for client, cursor in zip(clients, reversed(cursors), strict=True):
+        assert read(client, plan, same, **asked, cursor=cursor)["id"].to_pylist() == found[0][2100:]
+        client.close()
 
 
 def test_units_of_a_python_source(client):

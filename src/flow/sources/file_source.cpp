@@ -2,6 +2,7 @@
 #include "core/location.hpp"
 #include "core/text.hpp"
 #include "data/plan_identity.hpp"
+#include "flow/rows_of_reader.hpp"
 #include "flow/sources/file_format.hpp"
 #include "flow/sources/read_options.hpp"
 #include "flow/sources/unit_reader.hpp"
@@ -28,13 +29,24 @@ std::string shown(const SourceFile& file) {
   return is_kept(file.location) ? "data in memory" : shown_location(users_path(file.location));
 }
 
-/// A unit's `begin` and `end` are places in the source's list of pieces.
+std::int64_t bytes_in(const std::vector<Unit>& units) {
+  std::int64_t bytes = 0;
+  for (const Unit& unit : units) bytes += unit.bytes;
+  return bytes;
+}
+
+/// A unit's `begin` and `end` are places in the source's list of pieces. It has the rows of these
+/// pieces; a finer unit may have some of them.
 class FileSource : public Source {
  public:
   FileSource(std::shared_ptr<const OpenedFiles> opened, std::vector<Piece> pieces, std::int64_t packed_bytes)
       : opened_(std::move(opened)), pieces_(std::move(pieces)) {
     count_rows();
     pack(packed_bytes);
+  }
+
+  FileSource(const FileSource& whole, const FinerUnits& wanted) : opened_(whole.opened_), pieces_(whole.pieces_) {
+    for (const Unit& unit : whole.units_) cut(unit, wanted, bytes_in(whole.units_) / wanted.units);
   }
 
   std::shared_ptr<arrow::Schema> schema() const override { return opened_->schema; }
@@ -52,13 +64,20 @@ class FileSource : public Source {
     std::iota(all.begin(), all.end(), 0);
     const std::span<const Piece> pieces = std::span<const Piece>(pieces_).subspan(
         static_cast<std::size_t>(unit.begin), static_cast<std::size_t>(unit.end - unit.begin));
-    return read_unit(opened_, pieces, columns == nullptr ? all : *columns, pool);
+    auto rows = read_unit(opened_, pieces, columns == nullptr ? all : *columns, pool);
+    if (!is_cut(unit)) return rows;
+    return std::make_shared<RowsOfReader>(std::move(rows), unit.skipped, unit.rows);
+  }
+
+  std::shared_ptr<const Source> in_finer_units(const FinerUnits& wanted) const override {
+    return std::make_shared<FileSource>(*this, wanted);
   }
 
   bool has_row_buffers() const override { return opened_->format->has_row_buffers(); }
 
   /// Where units are of files whose rows are not known before, the unit alone is sure.
   std::string place_of(const Unit& unit, std::int64_t row) const override {
+    row += unit.skipped;
     for (std::int64_t i = unit.begin; i < unit.end; ++i) {
       const Piece& piece = pieces_[static_cast<std::size_t>(i)];
       const bool is_last = i + 1 == unit.end;
@@ -90,34 +109,75 @@ class FileSource : public Source {
     }
   }
 
+  /// Where pieces end, or up to a batch before.
+  void cut(const Unit& whole, const FinerUnits& wanted, std::int64_t bytes_min) {
+    const bool by_rows = wanted.rows_min >= 0;
+    const std::int64_t least = std::max<std::int64_t>(by_rows ? wanted.rows_min : bytes_min, 1);
+    const auto last = static_cast<std::size_t>(whole.end) - 1;
+    auto begin = static_cast<std::size_t>(whole.begin);
+    std::int64_t skipped = 0;  // Of the piece `begin`.
+    std::int64_t size = 0;     // From there on.
+    for (std::size_t i = begin; i <= last; ++i) {
+      const std::int64_t more = by_rows ? pieces_[i].rows : pieces_[i].bytes;
+      size += more;
+      const std::int64_t rest = by_rows && i < last ? (size - skipped) % wanted.batch_rows : 0;
+      if (i < last && size - skipped - rest < least) continue;
+      units_.push_back(unit_of(begin, i + 1));
+      if (by_rows) set_rows(units_.back(), skipped, size - skipped - rest);
+      begin = rest > 0 ? i : i + 1;
+      skipped = rest > 0 ? more - rest : 0;
+      size = rest > 0 ? more : 0;
+    }
+  }
+
+  /// Some of the rows of its pieces, after `skipped` ones.
+  void set_rows(Unit& unit, std::int64_t skipped, std::int64_t rows) const {
+    if (skipped == 0 && rows == unit.rows) return;
+    unit.bytes = unit.bytes / unit.rows * rows;
+    unit.skipped = skipped;
+    unit.rows = rows;
+    unit.where = where(unit);
+  }
+
+  bool is_cut(const Unit& unit) const { return unit.skipped > 0 || unit.rows < rows_of(unit); }
+
+  /// Of all its pieces; -1: unknown.
+  std::int64_t rows_of(const Unit& unit) const {
+    std::int64_t rows = 0;
+    for (std::int64_t i = unit.begin; i < unit.end; ++i) {
+      const std::int64_t more = pieces_[static_cast<std::size_t>(i)].rows;
+      rows = rows < 0 || more < 0 ? -1 : rows + more;
+    }
+    return rows;
+  }
+
   Unit unit_of(std::size_t begin, std::size_t end) const {
     Unit unit;
     unit.file = pieces_[begin].file;
     unit.begin = static_cast<std::int64_t>(begin);
     unit.end = static_cast<std::int64_t>(end);
-    unit.rows = 0;
-    for (std::size_t i = begin; i < end; ++i) {
-      unit.bytes += pieces_[i].bytes;
-      unit.rows = unit.rows < 0 || pieces_[i].rows < 0 ? -1 : unit.rows + pieces_[i].rows;
-    }
-    unit.where = where(begin, end);
+    for (std::size_t i = begin; i < end; ++i) unit.bytes += pieces_[i].bytes;
+    unit.rows = rows_of(unit);
+    unit.where = where(unit);
     return unit;
   }
 
   /// The file, and which rows or else bytes of it.
-  std::string where(std::size_t begin, std::size_t end) const {
+  std::string where(const Unit& unit) const {
+    const auto begin = static_cast<std::size_t>(unit.begin);
+    const auto end = static_cast<std::size_t>(unit.end);
     const Piece& first = pieces_[begin];
     const Piece& last = pieces_[end - 1];
     std::string words = shown(file(first));
     if (last.file != first.file) return words + " and " + std::to_string(last.file - first.file) + " more files";
     const bool from_begin = begin == 0 || pieces_[begin - 1].file != first.file;
     const bool to_end = end == pieces_.size() || pieces_[end].file != first.file;
-    if (from_begin && to_end) return words;
-    const std::int64_t rows = first.first_row;
-    if (rows < 0 || last.first_row < 0 || last.rows < 0) {
+    if (from_begin && to_end && !is_cut(unit)) return words;
+    if (first.first_row < 0 || last.first_row < 0 || last.rows < 0) {
       return words + ", bytes " + std::to_string(first.begin) + " to " + std::to_string(last.end - 1);
     }
-    return words + ", rows " + std::to_string(rows) + " to " + std::to_string(last.first_row + last.rows - 1);
+    const std::int64_t row = first.first_row + unit.skipped;
+    return words + ", rows " + std::to_string(row) + " to " + std::to_string(row + unit.rows - 1);
   }
 
   void count_rows() {
