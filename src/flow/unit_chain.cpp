@@ -96,7 +96,7 @@ arrow::Status read_unit(const LeafUnit& from, UnitPlace place, arrow::MemoryPool
       gauges);
   if (!is_input_gone(read)) return read;
   place.may_be_read_again = false;
-  place.is_read_again = true;
+  place.is_second_attempt = !is_input_unused(read);
   const ItemSink rest = [&](const std::shared_ptr<arrow::RecordBatch>& rows) {
     const std::int64_t had = rows ? std::min(given, rows->num_rows()) : 0;
     given -= had;

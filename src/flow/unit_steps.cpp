@@ -15,8 +15,10 @@ constexpr std::uint64_t seeds_apart = 0x9e3779b97f4a7c15;
 
 class InputGone : public arrow::StatusDetail {
  public:
+  explicit InputGone(bool is_unused) : is_unused(is_unused) {}
   const char* type_id() const override { return "headway::InputGone"; }
   std::string ToString() const override { return "the unit must be read once more"; }
+  const bool is_unused;
 };
 
 /// Whether values are found by offsets of 32 bits.
@@ -72,10 +74,16 @@ arrow::Result<arrow::RecordBatchVector> joined(const arrow::RecordBatchVector& p
   return made;
 }
 
-arrow::Status input_is_gone(const arrow::Status& reason) { return reason.WithDetail(std::make_shared<InputGone>()); }
+arrow::Status input_is_gone(const arrow::Status& reason, bool is_unused) {
+  return reason.WithDetail(std::make_shared<InputGone>(is_unused));
+}
 
 bool is_input_gone(const arrow::Status& status) {
   return status.detail() && std::string_view(status.detail()->type_id()) == "headway::InputGone";
+}
+
+bool is_input_unused(const arrow::Status& status) {
+  return is_input_gone(status) && static_cast<const InputGone&>(*status.detail()).is_unused;
 }
 
 StepRun::StepRun(const UnitSteps& steps, const UnitPlace& place, const ItemSink& sink, ThreadClock* clock)

@@ -26,18 +26,18 @@ struct UnitPlace {
   std::function<std::string(std::int64_t row)> place_of_row = {};
   /// Called by a step that begins to wait for a worker, and when it has one.
   std::function<void(bool waits)> on_wait = {};
-  /// Whether the unit can be read once more, and whether this is that.
-  bool may_be_read_again = false;
-  bool is_read_again = false;
+  bool may_be_read_again = false;  ///< The unit.
+  bool is_second_attempt = false;  ///< A worker has died while it had the unit.
   /// Frees the rows that the step was called with; it may do so once it holds them in another way.
   /// If they turn out to be needed again, it fails with `input_is_gone`. Unset: they stay.
   std::function<void()> let_go_input = {};
 };
 
 /// The failure of a step that has let go of rows which it would need again: the unit must be read
-/// once more.
-arrow::Status input_is_gone(const arrow::Status& reason);
+/// once more. `is_unused`: nobody has begun with them.
+arrow::Status input_is_gone(const arrow::Status& reason, bool is_unused);
 bool is_input_gone(const arrow::Status& status);
+bool is_input_unused(const arrow::Status& status);
 
 /// What a plan does with the rows of one unit, apart from those of other units. Any thread may use
 /// a step, for several units at once.

@@ -69,6 +69,7 @@ struct Known {
   std::string line;  ///< That is not complete yet.
   std::deque<std::string> last_lines;
   std::optional<std::string> end;
+  bool ended_with_host = false;
   bool let_go = false;  ///< Nobody will ask for its end.
 };
 
@@ -129,12 +130,7 @@ class FunctionHost::State {
 
   std::string end_of(std::int64_t worker) {
     std::unique_lock lock(mutex_);
-    const auto over = [&] {
-      const auto found = workers_.find(worker);
-      return found == workers_.end() || (found->second.end && !found->second.output.is_open());
-    };
-    news_.wait_for(lock, news_wait_max, over);
-    const auto found = workers_.find(worker);
+    const auto found = await_end(worker, lock);
     if (found == workers_.end()) return "has ended";
     std::string words = found->second.end.value_or("has ended");
     if (!found->second.last_lines.empty()) {
@@ -143,6 +139,12 @@ class FunctionHost::State {
     }
     workers_.erase(found);
     return words;
+  }
+
+  bool has_ended_with(std::int64_t worker) {
+    std::unique_lock lock(mutex_);
+    const auto found = await_end(worker, lock);
+    return found != workers_.end() && found->second.ended_with_host;
   }
 
   void kill_worker(std::int64_t worker) {
@@ -192,6 +194,15 @@ class FunctionHost::State {
   }
 
  private:
+  std::map<std::int64_t, Known>::iterator await_end(std::int64_t worker, std::unique_lock<std::mutex>& lock) {
+    const auto over = [&] {
+      const auto found = workers_.find(worker);
+      return found == workers_.end() || (found->second.end && !found->second.output.is_open());
+    };
+    news_.wait_for(lock, news_wait_max, over);
+    return workers_.find(worker);
+  }
+
   /// With the mutex.
   arrow::Status launch_host() {
     ARROW_ASSIGN_OR_RAISE(Pair control, stream_pair());
@@ -224,7 +235,9 @@ class FunctionHost::State {
     }
     control_ = std::make_shared<wire::Fd>();
     for (auto& [id, known] : workers_) {
-      if (!known.end) known.end = "ended with the process that had started it";
+      if (known.end) continue;
+      known.end = "ended with the process that had started it";
+      known.ended_with_host = true;
     }
     news_.notify_all();
   }
@@ -343,6 +356,8 @@ arrow::Result<StartedWorker> FunctionHost::start_worker(const std::string& name,
 }
 
 std::string FunctionHost::end_of(std::int64_t worker) { return state_->end_of(worker); }
+
+bool FunctionHost::has_ended_with(std::int64_t worker) const { return state_->has_ended_with(worker); }
 
 void FunctionHost::kill_worker(std::int64_t worker) { state_->kill_worker(worker); }
 

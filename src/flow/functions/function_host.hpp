@@ -65,6 +65,9 @@ class FunctionHost {
   /// that it printed. Waits for the news of it, two seconds at most.
   std::string end_of(std::int64_t worker);
 
+  /// Whether such a worker ended because the process that had forked it did. Waits as `end_of`.
+  bool has_ended_with(std::int64_t worker) const;
+
   /// Null: nobody counts.
   Budget* budget() const;
 

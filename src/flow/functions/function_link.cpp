@@ -3,6 +3,7 @@
 #include "flow/slot_batch.hpp"
 #include "wire/blocking_channel.hpp"
 
+#include <cerrno>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -12,15 +13,27 @@ namespace {
 /// From so many bytes on an input is not kept for the case that its worker dies.
 constexpr std::int64_t large_input = 32 << 20;
 
-/// The detail of a Status: a worker has ended in the middle of a unit.
+/// The detail of a Status: a worker has ended in the middle of a unit, or before it had read it.
 class WorkerDied : public arrow::StatusDetail {
  public:
+  explicit WorkerDied(bool had_begun) : had_begun(had_begun) {}
   const char* type_id() const override { return "headway::WorkerDied"; }
   std::string ToString() const override { return "a function worker has ended"; }
+  const bool had_begun;
 };
 
-arrow::Status died() {
-  return {arrow::StatusCode::IOError, "a function worker has ended", std::make_shared<WorkerDied>()};
+arrow::Status died(bool had_begun = true) {
+  return {arrow::StatusCode::IOError, "a function worker has ended", std::make_shared<WorkerDied>(had_begun)};
+}
+
+/// Waits for an answer, or the end. False: the peer has ended, and has not read all that it was
+/// sent.
+bool is_read_by_peer(int socket) {
+  char byte = 0;
+  while (true) {
+    if (recv(socket, &byte, 1, MSG_PEEK) >= 0) return true;
+    if (errno != EINTR) return errno != ECONNRESET;
+  }
 }
 
 /// splitmix64: neighbouring units get unrelated seeds.
@@ -108,6 +121,11 @@ bool FunctionLink::is_death(const arrow::Status& status) {
   return status.detail() && std::string_view(status.detail()->type_id()) == "headway::WorkerDied";
 }
 
+bool FunctionLink::has_lost_unit(const arrow::Status& status) const {
+  if (!is_death(status) || static_cast<const WorkerDied&>(*status.detail()).had_begun) return false;
+  return has_worked_ || is_elsewhere() || host_->has_ended_with(worker_.id);
+}
+
 arrow::Status FunctionLink::process(const FunctionWork& work, const std::shared_ptr<arrow::RecordBatch>& input,
                                     const FunctionSink& sink) {
   ARROW_RETURN_NOT_OK(send_unit(work, input));
@@ -130,10 +148,12 @@ arrow::Status FunctionLink::send_unit(const FunctionWork& work, const std::share
   if (input) ARROW_RETURN_NOT_OK(input_.write(input, order, fds));
   wire::Frame frame = wire::to_frame(order);
   frame.fds = std::move(fds);
-  return wire::send_frame(worker_.link.get(), frame) ? arrow::Status::OK() : died();
+  return wire::send_frame(worker_.link.get(), frame) ? arrow::Status::OK() : died(false);
 }
 
 arrow::Status FunctionLink::take_outputs(const FunctionWork& work, const FunctionSink& sink) {
+  if (!is_read_by_peer(worker_.link.get())) return died(false);
+  has_worked_ = true;
   arrow::Status wanted = arrow::Status::OK();
   while (true) {
     auto frame = wire::receive_frame(worker_.link.get(), wire::messages_of<FromFunctionWorker>);

@@ -2,6 +2,7 @@
 
 #include "flow/functions/function_link.hpp"
 #include "flow/functions/function_schema.hpp"
+#include "flow/functions/unit_attempts.hpp"
 #include "flow/functions/wider_schema.hpp"
 #include "flow/item_turn.hpp"
 #include "flow/unit_steps.hpp"
@@ -61,13 +62,15 @@ class FunctionPool::State {
       return cancelled();
     }
     if (has_input && !input && FunctionLink::is_death(done)) {
+      const bool is_lost = link->has_lost_unit(done);
       discard(link);
       release(nullptr, work.decides_schema);
-      return input_is_gone(done);
+      return input_is_gone(done, is_lost);
     }
     // Whatever has become of another node: the unit has its two attempts here.
-    for (int left = link->is_elsewhere() ? 2 : 1; FunctionLink::is_death(done); --left) {
-      if (left == (work.is_second ? 1 : 0)) {
+    UnitAttempts attempts((work.is_second ? 1 : 2) + (link->is_elsewhere() ? 1 : 0));
+    while (FunctionLink::is_death(done)) {
+      if (!attempts.has_another(link->has_lost_unit(done))) {
         done = arrow::Status::IOError(spec_.name, work.where.empty() ? "" : ", ", work.where, ": the worker ",
                                       link->end_in_words(), "; this was its second attempt");
         discard(link);

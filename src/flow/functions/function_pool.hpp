@@ -101,8 +101,9 @@ class FunctionPool {
   /// Calls the function on a unit (null for a source), and `sink` with each output, in order. Waits
   /// for a free worker, starting one if fewer than the maximum run. If the worker dies, a new one
   /// of this machine does the unit again; outputs that `sink` has had are not repeated. Errors:
-  /// UserFailure; the second death of a worker of this machine; an output that does not fit the
-  /// schema of the first; `sink`'s own; Cancelled after `stop`.
+  /// UserFailure; the second death of a worker of this machine (without that of a worker that had
+  /// not read the unit: UnitAttempts); an output that does not fit the schema of the first;
+  /// `sink`'s own; Cancelled after `stop`.
   arrow::Status process(const FunctionWork& work, const std::shared_ptr<arrow::RecordBatch>& input,
                         const FunctionSink& sink, const void* caller = nullptr);
 

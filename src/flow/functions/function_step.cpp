@@ -73,7 +73,7 @@ class FunctionStep : public UnitStep {
                             .owner = this,
                             .on_wait = place.on_wait,
                             .let_go_input = place.let_go_input,
-                            .is_second = place.is_read_again};
+                            .is_second = place.is_second_attempt};
     const std::int64_t count = rows->num_rows();
     if (!keeps_rows_) return pool->process(work, rows, sink, this);
     std::int64_t made = 0;

@@ -15,6 +15,9 @@
 BOOST_FIXTURE_TEST_SUITE(function_pool, headway::flow::FunctionFixture)
 
 using headway::flow::batch_of;
+using headway::flow::FunctionHost;
+using headway::flow::FunctionHostLaunch;
+using headway::flow::FunctionPool;
 using headway::flow::FunctionWork;
 using headway::flow::ItemTurn;
 using headway::flow::numbers;
@@ -243,6 +246,45 @@ BOOST_AUTO_TEST_CASE(a_host_that_was_killed_is_started_again_for_the_next_pool) 
   kill(static_cast<pid_t>(parent), SIGKILL);
   const auto second = open(spec("def f(b):\n  import os\n  return {\"y\": [os.getppid()]}"));
   BOOST_TEST(values_of(run(*second, numbers(0, 1)).ValueOrDie(), "y").front() != parent);
+}
+
+/// A function that returns its host's process and its own; `first`: what it does at the first
+/// attempt at each unit.
+std::string tells_processes(const std::string& folder, const std::string& first) {
+  return "import os\ndef f(b):\n  mark = \"" + folder +
+         "/mark\" + str(b[\"x\"][0])\n  if not os.path.exists(mark):\n    open(mark, \"w\").close()\n    " + first +
+         "\n  return {\"x\": b[\"x\"], \"host\": [os.getppid()], \"worker\": [os.getpid()]}";
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_that_the_dying_host_never_started_is_no_attempt) {
+  const auto pool = open(spec(tells_processes(folder.string(), "os.kill(os.getppid(), 9), os.kill(os.getpid(), 9)")));
+  for (int unit = 0; unit < 12; ++unit) {
+    const auto outputs = run(*pool, numbers(unit, 1));
+    BOOST_TEST_REQUIRE(outputs.ok(), outputs.status().ToString());
+    BOOST_TEST(values_of(*outputs, "x").front() == unit);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_that_was_killed_with_its_host_before_it_got_the_unit_is_no_attempt) {
+  const auto pool = open(spec(tells_processes(folder.string(), "x = b[\"x\"][0] % 2 and os.kill(os.getpid(), 9)")));
+  for (int unit = 0; unit < 12; unit += 2) {
+    const auto idle = run(*pool, numbers(unit, 1)).ValueOrDie();
+    kill(static_cast<pid_t>(values_of(idle, "host").front()), SIGKILL);
+    kill(static_cast<pid_t>(values_of(idle, "worker").front()), SIGKILL);
+    const auto outputs = run(*pool, numbers(unit + 1, 1));
+    BOOST_TEST_REQUIRE(outputs.ok(), outputs.status().ToString());
+    BOOST_TEST(values_of(*outputs, "x").front() == unit + 1);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_host_that_always_ends_is_started_a_few_times_only) {
+  FunctionHostLaunch broken = launch();
+  broken.command = {"/bin/false"};
+  auto failing = FunctionHost::start(broken).ValueOrDie();
+  const auto pool = FunctionPool::open(failing, spec("f = lambda b: b")).ValueOrDie();
+  const auto failed = run(*pool, numbers(0, 1)).status();
+  BOOST_TEST(failed.message() ==
+             "map_batches(f): the worker ended with the process that had started it; this was its second attempt");
 }
 
 BOOST_AUTO_TEST_CASE(a_module_that_leaves_a_thread_behind_is_imported_by_workers_that_are_no_forks) {
