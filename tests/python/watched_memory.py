@@ -9,13 +9,18 @@ def family(pid):
     children = [child for task in tasks for child in (task / "children").read_text().split()]
     return [each for child in children for each in (int(child), *family(child))]
 
-def resident_once(pid):
+def of_engine():
+    found = [pid for pid in family(os.getpid()) if Path(f"/proc/{pid}/comm").read_text() == "headway-data\\n"]
+    return {each for pid in found for each in (pid, *family(pid))}
+
+def resident_once(pid, is_whole):
     fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:])
-    return (int(fields["Pss_Anon"].split()[0]) + int(fields["Pss_Shmem"].split()[0])) << 10
+    return (int(fields["Pss_Anon"].split()[0]) * is_whole + int(fields["Pss_Shmem"].split()[0])) << 10
 
 def resident():
-    # Of all processes; what grew or went between two looks counts as at its least.
-    looks = [{pid: resident_once(pid) for pid in family(os.getpid())} for _ in range(2)]
+    # What grew or went between two looks counts as at its least.
+    whole = of_engine() if IN_TRAINING else family(os.getpid())
+    looks = [{pid: resident_once(pid, pid in whole) for pid in family(os.getpid())} for _ in range(2)]
     return sum(min(looks[0][pid], looks[1][pid]) for pid in looks[0] if pid in looks[1])
 
 most, done = 0, threading.Event()
@@ -37,9 +42,15 @@ print("most:", most)
 """
 
 
-def watched(body: str) -> str:
-    """``body`` with the line "most: BYTES" at its end: of all processes but its own."""
-    return WATCHED + body + AT_THE_END
+def watched(body: str, in_training: bool = False) -> str:
+    """``body`` with the line "most: BYTES" at its end: of all processes but its own.
+
+    Args:
+        body: The script.
+        in_training: Of processes that are not the data engine's, such as ranks, only shared memory
+            counts.
+    """
+    return f"IN_TRAINING = {in_training}\n" + WATCHED + body + AT_THE_END
 
 
 def most_bytes(text: str) -> int:
