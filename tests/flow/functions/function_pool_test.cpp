@@ -279,7 +279,8 @@ BOOST_AUTO_TEST_CASE(a_worker_that_was_killed_with_its_host_before_it_got_the_un
 
 BOOST_AUTO_TEST_CASE(a_host_that_always_ends_is_started_a_few_times_only) {
   FunctionHostLaunch broken = launch();
-  broken.command = {"/bin/sh", "-c", "head -c 1 <&3 > /dev/null"};  // It ends with the first message.
+  // It ends with the first message.
+  broken.command = {"/bin/sh", "-c", "head -c 1 <&3 > /dev/null"};
   auto failing = FunctionHost::start(broken).ValueOrDie();
   const auto pool = FunctionPool::open(failing, spec("f = lambda b: b")).ValueOrDie();
   const auto failed = run(*pool, numbers(0, 1)).status();
