@@ -92,7 +92,8 @@ StepRun::StepRun(const UnitSteps& steps, const UnitPlace& place, const ItemSink&
       sink_(sink),
       states_(steps.size()),
       clock_(clock),
-      first_(clock == nullptr ? 0 : clock->stages() - steps.size()) {}
+      first_(clock == nullptr ? 0 : clock->stages() - steps.size()),
+      in_parts_(std::ranges::count_if(steps, [](const auto& step) { return step->needs_whole_unit(); }) == 1) {}
 
 ItemSink StepRun::sink_after(std::size_t step) {
   return [this, step](const std::shared_ptr<arrow::RecordBatch>& made) { return put(step + 1, made); };
@@ -105,50 +106,73 @@ arrow::Status StepRun::put(std::size_t step, const std::shared_ptr<arrow::Record
     const Stay stay(clock_, ThreadClock::before(stage));
     return sink_(rows);
   }
-  State& state = states_[step];
-  if (steps_[step]->needs_whole_unit()) {
-    if (rows->num_rows() > 0 || state.held.empty()) state.held.push_back(rows);
-    return arrow::Status::OK();
-  }
-  const std::int64_t first = state.rows;
-  state.rows += rows->num_rows();
-  return run(step, rows, first);
+  if (steps_[step]->needs_whole_unit()) return hold(step, rows);
+  const std::int64_t first = states_[step].rows;
+  states_[step].rows += rows->num_rows();
+  return run(step, rows, first, place_);
 }
 
-arrow::Status StepRun::run(std::size_t step, const std::shared_ptr<arrow::RecordBatch>& rows, std::int64_t first_row) {
+/// Rows that come at once stay together: a part goes to the step when more rows come. A step behind
+/// another one gets no parts: while it waited for a worker, the other one would hold a worker for
+/// which others wait.
+arrow::Status StepRun::hold(std::size_t step, const std::shared_ptr<arrow::RecordBatch>& rows) {
+  State& state = states_[step];
+  const std::int64_t multiple = in_parts_ ? steps_[step]->part_rows() : 0;
+  if (multiple > 0 && state.held_bytes >= part_bytes_min) ARROW_RETURN_NOT_OK(run_held(step, multiple));
+  if (rows->num_rows() == 0 && !state.held.empty()) return arrow::Status::OK();
+  ARROW_ASSIGN_OR_RAISE(const std::int64_t bytes, arrow::util::ReferencedBufferSize(*rows));
+  state.held_bytes += bytes;
+  state.held.push_back(rows);
+  return arrow::Status::OK();
+}
+
+/// As many of the rows that are held as are a multiple of `multiple`.
+arrow::Status StepRun::run_held(std::size_t step, std::int64_t multiple) {
+  State& state = states_[step];
+  std::int64_t rest = 0;
+  for (const auto& rows : state.held) rest += rows->num_rows();
+  rest %= multiple;
+  arrow::RecordBatchVector left;
+  if (rest > 0) {
+    if (state.held.back()->num_rows() <= rest) return arrow::Status::OK();
+    const std::shared_ptr<arrow::RecordBatch> last = state.held.back();
+    state.held.back() = last->Slice(0, last->num_rows() - rest);
+    left.push_back(last->Slice(last->num_rows() - rest));
+  }
+  ARROW_ASSIGN_OR_RAISE(auto wholes, joined(std::exchange(state.held, std::move(left)), offsets_max));
+  state.held_bytes = 0;
+  UnitPlace place = place_;
+  for (auto& rows : wholes) {
+    const std::int64_t count = rows->num_rows();
+    if (count == 0) continue;
+    place.seed = place_.seed + state.runs++ * seeds_apart;  // All have other random numbers.
+    if (place_.may_be_read_again) place.let_go_input = [&rows] { rows.reset(); };
+    ARROW_RETURN_NOT_OK(run(step, rows, std::exchange(state.rows, state.rows + count), place));
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status StepRun::run(std::size_t step, const std::shared_ptr<arrow::RecordBatch>& rows, std::int64_t first_row,
+                           const UnitPlace& place) {
   const std::size_t stage = first_ + step;
   const Stay stay(clock_, ThreadClock::in(stage));
+  // The numbers of rows are those of the file up to the first step that leaves some out.
+  const auto same = std::find_if(steps_.begin(), steps_.end(), [](const auto& each) { return !each->keeps_rows(); });
+  const bool has_place = step <= static_cast<std::size_t>(same - steps_.begin());
+  if (clock_ == nullptr && has_place) return steps_[step]->run(rows, first_row, place, sink_after(step));
+  UnitPlace own = place;
+  if (!has_place) own.place_of_row = nullptr;
   if (clock_ != nullptr) {
-    place_.on_wait = [this, stage](bool waits) {
+    own.on_wait = [this, stage](bool waits) {
       clock_->go(waits ? ThreadClock::idle_in(stage) : ThreadClock::in(stage));
     };
   }
-  // The numbers of rows are those of the file up to the first step that leaves some out.
-  const auto same = std::find_if(steps_.begin(), steps_.end(), [](const auto& each) { return !each->keeps_rows(); });
-  if (step > static_cast<std::size_t>(same - steps_.begin())) {
-    UnitPlace place = place_;
-    place.place_of_row = nullptr;
-    return steps_[step]->run(rows, first_row, place, sink_after(step));
-  }
-  return steps_[step]->run(rows, first_row, place_, sink_after(step));
+  return steps_[step]->run(rows, first_row, own, sink_after(step));
 }
 
 arrow::Status StepRun::finish() {
   for (std::size_t step = 0; step < steps_.size(); ++step) {
-    if (!steps_[step]->needs_whole_unit()) continue;
-    ARROW_ASSIGN_OR_RAISE(auto wholes, joined(std::exchange(states_[step].held, {}), offsets_max));
-    const std::uint64_t seed = place_.seed;
-    std::int64_t first_row = 0;
-    for (auto& rows : wholes) {
-      const std::int64_t count = rows->num_rows();
-      if (count == 0) continue;
-      if (place_.may_be_read_again) place_.let_go_input = [&rows] { rows.reset(); };
-      ARROW_RETURN_NOT_OK(run(step, rows, first_row));
-      first_row += count;
-      place_.seed += seeds_apart;  // The next rows have other random numbers.
-    }
-    place_.seed = seed;
-    place_.let_go_input = nullptr;
+    if (steps_[step]->needs_whole_unit()) ARROW_RETURN_NOT_OK(run_held(step, 1));
   }
   return arrow::Status::OK();
 }

@@ -54,6 +54,10 @@ class UnitStep {
   /// Whether it needs the rows of a unit at once, or as many of them as one batch can have.
   virtual bool needs_whole_unit() const { return false; }
 
+  /// Of a step that needs a whole unit: a large one may come in parts of a multiple of so many
+  /// rows. 0: it may not.
+  virtual std::int64_t part_rows() const { return 0; }
+
   /// Whether it makes one row of each.
   virtual bool keeps_rows() const { return false; }
 
@@ -73,6 +77,10 @@ class UnitStep {
 /// `offset_max` bytes. `pieces` have the same columns.
 arrow::Result<arrow::RecordBatchVector> joined(const arrow::RecordBatchVector& pieces, std::int64_t offset_max);
 
+/// The rows of a large unit that a step gets at once, about. Beyond it they leave the processor's
+/// cache on their way, and the first ones come late.
+constexpr std::int64_t part_bytes_min = std::int64_t{8} << 20;
+
 using UnitSteps = std::vector<std::shared_ptr<const UnitStep>>;
 
 /// One unit on its way through the steps.
@@ -90,12 +98,17 @@ class StepRun {
  private:
   struct State {
     std::int64_t rows = 0;  ///< That went into the step.
-    std::vector<std::shared_ptr<arrow::RecordBatch>> held;
+    std::uint64_t runs = 0;
+    arrow::RecordBatchVector held;
+    std::int64_t held_bytes = 0;
   };
 
   arrow::Status put(std::size_t step, const std::shared_ptr<arrow::RecordBatch>& rows);
   ItemSink sink_after(std::size_t step);
-  arrow::Status run(std::size_t step, const std::shared_ptr<arrow::RecordBatch>& rows, std::int64_t first_row);
+  arrow::Status hold(std::size_t step, const std::shared_ptr<arrow::RecordBatch>& rows);
+  arrow::Status run_held(std::size_t step, std::int64_t multiple);
+  arrow::Status run(std::size_t step, const std::shared_ptr<arrow::RecordBatch>& rows, std::int64_t first_row,
+                    const UnitPlace& place);
 
   const UnitSteps& steps_;
   UnitPlace place_;
@@ -103,6 +116,7 @@ class StepRun {
   std::vector<State> states_;
   ThreadClock* const clock_;
   const std::size_t first_;  ///< The first step in the clock's path.
+  const bool in_parts_;      ///< Whether a step may get a large unit in parts.
 };
 
 /// The schema after all steps; null when only rows show it.

@@ -29,9 +29,11 @@ std::vector<std::int64_t> rows_of(const arrow::RecordBatchVector& batches) {
   return rows;
 }
 
-/// Takes the rows of a unit at once, and notes what it gets.
+/// Takes the rows of a unit at once, or in parts of a multiple of so many, and notes what it gets.
 class WholeStep : public UnitStep {
  public:
+  explicit WholeStep(std::int64_t part_rows = 0) : part_rows_(part_rows) {}
+  std::int64_t part_rows() const override { return part_rows_; }
   arrow::Result<std::shared_ptr<arrow::Schema>> schema(const std::shared_ptr<arrow::Schema>& input) const override {
     return input;
   }
@@ -44,7 +46,28 @@ class WholeStep : public UnitStep {
   }
   mutable std::vector<std::int64_t> firsts;
   mutable std::vector<std::uint64_t> seeds;
+
+ private:
+  const std::int64_t part_rows_;
 };
+
+/// So many rows of 1 MiB each.
+std::shared_ptr<arrow::RecordBatch> megabytes(int rows) {
+  return texts_of(std::vector<int>(static_cast<std::size_t>(rows), 1 << 20));
+}
+
+/// How many rows a step gets with each call.
+std::vector<std::int64_t> rows_of_calls(const UnitSteps& steps, const std::vector<int>& puts) {
+  std::vector<std::int64_t> rows;
+  const ItemSink note = [&](const std::shared_ptr<arrow::RecordBatch>& made) {
+    rows.push_back(made->num_rows());
+    return arrow::Status::OK();
+  };
+  StepRun run(steps, UnitPlace{}, note);
+  for (const int count : puts) BOOST_TEST(run.put(megabytes(count)).ok());
+  BOOST_TEST(run.finish().ok());
+  return rows;
+}
 
 }  // namespace
 
@@ -81,6 +104,28 @@ BOOST_AUTO_TEST_CASE(reach_a_step_that_takes_them_whole_at_once) {
   BOOST_TEST(rows == 3);
   BOOST_TEST(step->firsts == std::vector<std::int64_t>({0}), boost::test_tools::per_element());
   BOOST_TEST(step->seeds == std::vector<std::uint64_t>({7}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(reach_a_step_in_parts_where_they_are_large) {
+  using Rows = std::vector<std::int64_t>;
+  const auto each = boost::test_tools::per_element();
+  const auto ones = std::make_shared<WholeStep>(1);
+  BOOST_TEST(rows_of_calls({ones}, {5, 5, 20, 3}) == Rows({10, 20, 3}), each);
+  BOOST_TEST(ones->firsts == Rows({0, 10, 30}), each);
+  BOOST_TEST((ones->seeds[0] != ones->seeds[1] && ones->seeds[1] != ones->seeds[2]));
+  // Of four rows, so that batches are those of the whole unit.
+  BOOST_TEST(rows_of_calls({std::make_shared<WholeStep>(4)}, {9, 9, 9}) == Rows({8, 8, 11}), each);
+  BOOST_TEST(rows_of_calls({std::make_shared<WholeStep>(4)}, {2, 1, 6, 1, 1, 9}) == Rows({8, 12}), each);
+  BOOST_TEST(rows_of_calls({std::make_shared<WholeStep>(4)}, {15}) == Rows({15}), each);
+  BOOST_TEST(rows_of_calls({std::make_shared<WholeStep>(100)}, {9, 9, 9}) == Rows({27}), each);
+}
+
+BOOST_AUTO_TEST_CASE(are_whole_where_a_step_behind_takes_them_whole_too) {
+  using Rows = std::vector<std::int64_t>;
+  const auto each = boost::test_tools::per_element();
+  BOOST_TEST(rows_of_calls({std::make_shared<WholeStep>(1), std::make_shared<WholeStep>()}, {9, 9}) == Rows({18}),
+             each);
+  BOOST_TEST(rows_of_calls({std::make_shared<WholeStep>()}, {9, 9}) == Rows({18}), each);
 }
 
 BOOST_AUTO_TEST_CASE(are_let_go_by_a_step_only_where_the_unit_can_be_read_once_more) {

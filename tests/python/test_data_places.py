@@ -118,6 +118,28 @@ DECIMALS = pa.table(
 )
 
 
+def test_a_row_group_in_parts_has_its_batches_and_rows(tmp_path):
+    """24 MB, which a worker gets in parts."""
+    numbers = range(1_000_000)
+    pq.write_table(pa.table(dict.fromkeys("xyz", numbers)), tmp_path / "a.parquet", row_group_size=1_000_000)
+    rows = data.read_parquet(str(tmp_path))
+
+    def size(batch):
+        assert (batch["x"] == range(batch["x"][0], batch["x"][0] + 1000)).all()
+        return {"rows": [len(batch["x"])]}
+
+    assert [row["rows"] for row in rows.map_batches(size, batch_size=1000).take_all()] == [1000] * 1000
+
+    def fails(batch):
+        if 700_500 in batch["x"]:
+            raise KeyError("no such place")
+        return batch
+
+    with pytest.raises(KeyError) as raised:
+        rows.map_batches(fails, batch_size=1000).take_all()
+    assert "rows 700000 to 700999 of it" in str(raised.value.__cause__)
+
+
 def as_text(values):
     """Bytes that are text for Arrow, which does not look at them."""
     return pa.Array.from_buffers(pa.string(), len(values), pa.array(values, pa.binary()).buffers())

@@ -152,7 +152,8 @@ class Rows(DatasetPart):
         Args:
             fn: A function, a generator function, an ``async`` function, or a class whose objects
                 are called.
-            batch_size: Rows of a batch; None: a whole piece.
+            batch_size: Rows of a batch; None: a whole piece, or a part of some 8 MiB of a large
+                one that is read in parts.
             compute: How many workers, in the older form.
             batch_format: ``"default"`` and ``"numpy"``: a dict of arrays; ``"pandas"``;
                 ``"pyarrow"``.

@@ -52,9 +52,10 @@ std::uint64_t seed_of(const FunctionWork& work) {
 std::string shown_place(const FunctionFailed& failed, const FunctionWork& work) {
   if (failed.while_making) return "while it was made";
   if (failed.end <= failed.begin) return work.where;
-  const std::string rows = failed.end - failed.begin == 1
-                               ? "row " + std::to_string(failed.begin)
-                               : "rows " + std::to_string(failed.begin) + " to " + std::to_string(failed.end - 1);
+  const std::int64_t begin = work.first_row + failed.begin;
+  const std::int64_t last = work.first_row + failed.end - 1;
+  const std::string rows =
+      begin == last ? "row " + std::to_string(begin) : "rows " + std::to_string(begin) + " to " + std::to_string(last);
   return work.where.empty() ? rows + " of a piece" : work.where + ", " + rows + " of it";
 }
 

@@ -47,8 +47,9 @@ struct FunctionSpec {
 struct FunctionWork {
   std::uint64_t seed = 0;  ///< Of the plan; with epoch and unit it seeds the worker's generators.
   std::int64_t epoch = 0;
-  std::int64_t unit = 0;  ///< A source is called with it.
-  std::string where;      ///< File and rows, for errors.
+  std::int64_t unit = 0;       ///< A source is called with it.
+  std::string where;           ///< File and rows, for errors.
+  std::int64_t first_row = 0;  ///< So many rows of the unit came before, in other calls.
   /// The output of this call fixes the schema that all outputs of the pool have. Calls that run
   /// beside it wait for that. At most one call of a pool has it. Without one the first output
   /// decides.

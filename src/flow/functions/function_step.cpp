@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <numeric>
 #include <utility>
 
 namespace headway::flow {
@@ -42,11 +43,27 @@ void add_call(FunctionSpec& spec, const data::FunctionStep& step, const std::vec
   spec.calls.push_back(std::move(call));
 }
 
+/// Parts of a multiple of so many rows give each function the batches that it gets of the whole
+/// unit. 0: none do, behind a function that changes the number of rows.
+std::int64_t part_rows_of(const data::FunctionNode& node) {
+  constexpr std::int64_t most = std::int64_t{1} << 20;
+  std::int64_t rows = 1;
+  bool same_rows = true;
+  const auto add = [&](const data::FunctionStep& step) {
+    const std::int64_t wanted = step.kind == data::FunctionKind::map_batches ? step.batch_size.value_or(1) : 1;
+    rows = (same_rows || wanted == 1) && rows <= most && wanted <= most ? std::lcm(rows, wanted) : 0;
+    same_rows = same_rows && step.kind != data::FunctionKind::flat_map && step.kind != data::FunctionKind::filter;
+  };
+  add(node);
+  for (const data::FunctionStep& step : node.then) add(step);
+  return rows;
+}
+
 class FunctionStep : public UnitStep {
  public:
   /// @param keeps_rows The user has promised that as many rows are returned as given.
-  FunctionStep(std::shared_ptr<FunctionPools> pools, FunctionSpec spec, bool keeps_rows)
-      : pools_(std::move(pools)), spec_(std::move(spec)), keeps_rows_(keeps_rows) {}
+  FunctionStep(std::shared_ptr<FunctionPools> pools, FunctionSpec spec, bool keeps_rows, std::int64_t part_rows)
+      : pools_(std::move(pools)), spec_(std::move(spec)), keeps_rows_(keeps_rows), part_rows_(part_rows) {}
 
   ~FunctionStep() override {
     if (pool_) pool_->forget_caller(this);
@@ -60,8 +77,9 @@ class FunctionStep : public UnitStep {
   }
 
   bool needs_whole_unit() const override { return true; }
+  std::int64_t part_rows() const override { return part_rows_; }
 
-  arrow::Status run(const std::shared_ptr<arrow::RecordBatch>& rows, std::int64_t, const UnitPlace& place,
+  arrow::Status run(const std::shared_ptr<arrow::RecordBatch>& rows, std::int64_t first_row, const UnitPlace& place,
                     const ItemSink& sink) const override {
     if (!rows || rows->num_rows() == 0) return arrow::Status::OK();
     ARROW_ASSIGN_OR_RAISE(const auto pool, pool_for(rows->schema()));
@@ -69,6 +87,7 @@ class FunctionStep : public UnitStep {
                             .epoch = place.epoch,
                             .unit = place.unit,
                             .where = place.where,
+                            .first_row = first_row,
                             .decides_schema = place.is_first,
                             .owner = this,
                             .on_wait = place.on_wait,
@@ -114,6 +133,7 @@ class FunctionStep : public UnitStep {
   const std::shared_ptr<FunctionPools> pools_;
   const FunctionSpec spec_;
   const bool keeps_rows_;
+  const std::int64_t part_rows_;
   mutable std::mutex mutex_;
   mutable std::shared_ptr<FunctionPool> pool_;
   mutable bool stopped_ = false;
@@ -132,11 +152,12 @@ std::shared_ptr<const UnitStep> function_step(std::shared_ptr<FunctionPools> poo
     spec.workers_min = node.workers->front();
     spec.workers_max = node.workers->back();
   }
-  return std::make_shared<const FunctionStep>(std::move(pools), std::move(spec), returns_as_many(node));
+  return std::make_shared<const FunctionStep>(std::move(pools), std::move(spec), returns_as_many(node),
+                                              part_rows_of(node));
 }
 
 std::shared_ptr<const UnitStep> function_step(std::shared_ptr<FunctionPools> pools, FunctionSpec spec) {
-  return std::make_shared<const FunctionStep>(std::move(pools), std::move(spec), false);
+  return std::make_shared<const FunctionStep>(std::move(pools), std::move(spec), false, 0);
 }
 
 }  // namespace headway::flow

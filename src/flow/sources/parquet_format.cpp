@@ -25,7 +25,7 @@ namespace {
 using Metadata = std::shared_ptr<parquet::FileMetaData>;
 
 /// A row group with more is decoded in parts, by which it needs less memory at a time.
-constexpr std::int64_t whole_group_bytes_max = std::int64_t{64} << 20;
+constexpr std::int64_t whole_group_bytes_max = std::int64_t{16} << 20;
 constexpr std::int64_t rows_of_a_part = std::int64_t{64} << 10;
 /// How many files' footers are kept.
 constexpr std::size_t footers_max = 32;
