@@ -116,9 +116,15 @@ std::optional<std::int64_t> ParallelStage::bytes_of_next() {
   return std::max(waiting_->bytes, std::min(needed_, budget_.bytes() / 2));
 }
 
+/// Before there is a demand, one item is under way. Where it is the only one, that is known then:
+/// `next` may not be called again before most of its rows were used.
+bool ParallelStage::looks_for_last() const { return limits_.on_idle && limits_.demand && !limits_.demand->is_there(); }
+
 /// As many as there is credit for; one in any case.
 arrow::Status ParallelStage::begin_all_items() {
-  while (!no_more_items_ && running_.size() < items_ahead()) {
+  while (!no_more_items_) {
+    const bool is_full = running_.size() >= items_ahead();
+    if (is_full && (waiting_ || !looks_for_last())) return arrow::Status::OK();
     if (!waiting_) {
       ARROW_ASSIGN_OR_RAISE(waiting_, next_item_());
       if (!waiting_) {
@@ -128,6 +134,7 @@ arrow::Status ParallelStage::begin_all_items() {
         return arrow::Status::OK();
       }
     }
+    if (is_full) return arrow::Status::OK();
     Credit credit;
     const std::optional<std::int64_t> bytes = bytes_of_next();
     if (!bytes) return arrow::Status::OK();

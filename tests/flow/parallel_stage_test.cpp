@@ -93,6 +93,20 @@ BOOST_AUTO_TEST_CASE(a_thread_without_work_is_told_while_the_last_item_is_worked
   BOOST_TEST(values_of(stage) == (std::vector<int>{0, 1}), boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(before_a_demand_the_only_item_is_known_to_be_the_last) {
+  for (const int count : {1, 2}) {
+    Budget budget(1000);
+    std::atomic<bool> told = false;
+    ParallelLimits limits = three_threads;
+    limits.demand = std::make_shared<Demand>(false);
+    limits.on_idle = [&] { told = true; };
+    ParallelStage stage(budget, limits, nullptr,
+                        items(count, [](int number, const ItemSink& sink) { return sink(row_of(number)); }));
+    BOOST_TEST(value_of(*stage.next().ValueOrDie()->rows) == 0);
+    BOOST_TEST(told == (count == 1));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(without_credit_one_item_is_under_way_all_the_same) {
   Budget budget(50);
   ParallelStage stage(budget, three_threads, nullptr,

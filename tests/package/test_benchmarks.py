@@ -110,7 +110,8 @@ def test_groups_run_only_when_they_are_named() -> None:
     assert chosen("frameworks") == {"frameworks"}
     assert chosen("launcher-xgboost", "report") == {"launchers", ""}
     groups = {each.group for each in run.ALL} - {""}
-    assert groups == {"frameworks", "launchers", "reference", "data", "tune", "ray-cluster", "slurm-cluster"}
+    clusters = {"ray-cluster", "slurm-cluster"}
+    assert groups == {"frameworks", "launchers", "reference", "data", "gpu", "tune", *clusters}
     assert all(chosen(group) == {group} for group in groups)
 
 

@@ -37,7 +37,7 @@ _STATS_MAX = 256
 #: Streams that have come to their end and are not closed yet.
 _ended: weakref.WeakSet[Stream] = weakref.WeakSet()
 #: So many batches of so many bytes, at most, are converted together.
-_TOGETHER_MAX = 8
+_TOGETHER_MAX = 16
 _SMALL_BYTES = 32 << 10
 
 
