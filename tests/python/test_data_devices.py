@@ -89,6 +89,16 @@ def test_what_is_begun_early_fails_behind_the_batches_before_it():
     with pytest.raises(ZeroDivisionError):
         next(given)
 
+    def batches():
+        yield 0
+        yield 1
+        raise ValueError("no more")
+
+    given = begun_early(batches(), lambda batch: lambda: batch, lambda: True)
+    assert list(itertools.islice(given, 2)) == [0, 1]
+    with pytest.raises(ValueError, match="no more"):
+        next(given)
+
 
 @pytest.mark.gpu
 # Large batches are copied by another thread.

@@ -8,7 +8,10 @@ import contextlib
 import socket
 import threading
 
+import numpy
 import object_store
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import storage_servers
 
@@ -18,9 +21,11 @@ BUSY = b"HTTP/1.1 503 Slow Down\r\nContent-Length: 0\r\nConnection: close\r\n\r\
 class BusyAtFirst:
     """Answers the first connections with 503, and hands the others on to a server."""
 
-    def __init__(self, port, busy):
+    def __init__(self, port, busy=0):
         self._to = port
         self.busy = busy
+        #: That were handed on.
+        self.requests = 0
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.port = self._socket.getsockname()[1]
         threading.Thread(target=self._serve, daemon=True).start()
@@ -43,12 +48,13 @@ class BusyAtFirst:
                 caller.close()
                 return
             server = socket.create_connection(("127.0.0.1", self._to))
-            threading.Thread(target=self._carry, args=[caller, server], daemon=True).start()
-            self._carry(server, caller)
+            threading.Thread(target=self._carry, args=[caller, server, True], daemon=True).start()
+            self._carry(server, caller, False)
 
-    def _carry(self, one, other):
+    def _carry(self, one, other, asks):
         with contextlib.suppress(OSError):
             while received := one.recv(1 << 16):
+                self.requests += asks and received.count(b"GET /")
                 other.sendall(received)
             other.shutdown(socket.SHUT_WR)
 
@@ -109,6 +115,25 @@ def test_reads_that_fail_are_tried_again(store):
     )
     proxy.close()
     assert (output.split(), proxy.busy) == (["499500"], 0)
+
+
+def test_a_large_row_group_is_read_by_few_requests(store):
+    """72 MB in one row group of three columns, which is read in parts."""
+    random = numpy.random.default_rng(0)
+    table = pa.table({name: random.random(3_000_000) for name in "xyz"})
+    pq.write_table(table, "runs/large.parquet", row_group_size=3_000_000, filesystem=store.filesystem())
+    proxy = BusyAtFirst(store.port)
+    query = store.query.replace(str(store.port), str(proxy.port))
+    output = object_store.run(
+        f"""
+        import headway.data
+        rows = headway.data.read_parquet("s3://runs/large.parquet?{query}")
+        print(sum(len(batch["x"]) for batch in rows.iter_batches()))
+        """
+    )
+    proxy.close()
+    assert output.split() == ["3000000"]
+    assert 10 < proxy.requests < 60
 
 
 def test_a_server_that_is_not_there_is_an_error_in_words():

@@ -54,6 +54,7 @@ def begun_early(
     batches: Iterator[Any], begin: Callable[[Any], Callable[[], Any]], is_there: Callable[[], bool]
 ) -> Iterator[Any]:
     """What is made of batches. The next one is begun before one is given, if it is there by then.
+    If that fails, the one before is given first.
 
     Args:
         batches: The batches.
@@ -61,16 +62,21 @@ def begun_early(
         is_there: Whether the next batch need not be waited for.
     """
     ahead: list[Callable[[], Any]] = []
-    while True:
+    failed: Exception | None = None
+    while failed is None:
         if not ahead:
             ahead += map(begin, itertools.islice(batches, 1))
             if not ahead:
                 return
         made = ahead.pop()()
-        if is_there():
-            ahead += map(begin, itertools.islice(batches, 1))
+        try:
+            if is_there():
+                ahead += map(begin, itertools.islice(batches, 1))
+        except Exception as error:
+            failed = error
         yield made
         del made
+    raise failed
 
 
 def pinned(leaf: Any) -> Any:

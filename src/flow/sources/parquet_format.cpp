@@ -24,8 +24,14 @@ namespace {
 
 using Metadata = std::shared_ptr<parquet::FileMetaData>;
 
-/// A row group with more is decoded in parts, by which it needs less memory at a time.
+/// A row group with more is decoded in parts: its first rows come sooner, and it needs less memory
+/// at a time. From a server the columns of more come at once.
 constexpr std::int64_t whole_group_bytes_max = std::int64_t{16} << 20;
+constexpr std::int64_t whole_remote_group_bytes_max = std::int64_t{64} << 20;
+/// What the columns of a larger one are asked for together, and one of them at most, with each
+/// round of requests to a server.
+constexpr std::int64_t round_bytes = std::int64_t{32} << 20;
+constexpr std::int64_t request_bytes_max = std::int64_t{4} << 20;
 constexpr std::int64_t rows_of_a_part = std::int64_t{64} << 10;
 /// How many files' footers are kept.
 constexpr std::size_t footers_max = 32;
@@ -107,7 +113,8 @@ class ParquetFormat : public FileFormat {
   arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> read(const SourceFile& file, const Piece& piece,
                                                                 const std::vector<int>& columns,
                                                                 arrow::MemoryPool* pool) const override {
-    const bool whole = piece.bytes <= whole_group_bytes_max;
+    const bool remote = is_remote(file.location);
+    const bool whole = piece.bytes <= (remote ? whole_remote_group_bytes_max : whole_group_bytes_max);
     ARROW_ASSIGN_OR_RAISE(Opened opened, open_to_read(file, pool));
     ARROW_ASSIGN_OR_RAISE(const Metadata metadata, footer(piece.file, opened.file));
     std::vector<int> leaves;
@@ -119,11 +126,13 @@ class ParquetFormat : public FileFormat {
     const auto group = static_cast<int>(piece.begin);
     // Requests for remote ranges are joined. A mapped column is read where it is; another one of a
     // local file in pieces that stay in the processor's cache until they are decompressed.
-    const bool joined = whole && is_remote(file.location);
+    const bool joined = whole && remote;
     const bool maps = opened.mapped && opened.mapped->maps();
     const bool fits = maps && largest(*metadata->RowGroup(group), leaves) <= MappedFile::range_max;
-    const bool buffered = !joined && !fits;
-    ARROW_ASSIGN_OR_RAISE(auto reader, reader_of(opened.file, metadata, joined, buffered, pool));
+    const auto columns_read = static_cast<std::int64_t>(std::max<std::size_t>(leaves.size(), 1));
+    const std::int64_t request = remote ? std::min(round_bytes / columns_read, request_bytes_max) : 0;
+    const std::int64_t buffer = joined || fits ? 0 : std::max(request, parquet::kDefaultBufferSize);
+    ARROW_ASSIGN_OR_RAISE(auto reader, reader_of(opened.file, metadata, joined, buffer, pool));
     if (!whole) {
       ARROW_ASSIGN_OR_RAISE(auto parts, reader->GetRecordBatchReader({group}, leaves));
       auto checked = std::make_shared<Parts>(std::move(opened), std::move(reader), std::move(parts));
@@ -196,7 +205,7 @@ class ParquetFormat : public FileFormat {
 
   static arrow::Result<std::shared_ptr<arrow::Schema>> first_schema(const SourceFile& file, arrow::MemoryPool* pool) {
     ARROW_ASSIGN_OR_RAISE(const auto opened, open_file(file.location, pool));
-    ARROW_ASSIGN_OR_RAISE(const auto reader, reader_of(opened, nullptr, false, false, pool));
+    ARROW_ASSIGN_OR_RAISE(const auto reader, reader_of(opened, nullptr, false, 0, pool));
     std::shared_ptr<arrow::Schema> schema;
     ARROW_RETURN_NOT_OK(reader->GetSchema(&schema));
     return schema;
@@ -212,14 +221,18 @@ class ParquetFormat : public FileFormat {
   }
 
   /// Pages are decompressed into memory of Arrow's own pool, and values decoded into `pool`.
+  /// `buffer`: so many bytes of a column are read at a time; 0: all.
   static arrow::Result<std::unique_ptr<parquet::arrow::FileReader>> reader_of(
-      const std::shared_ptr<arrow::io::RandomAccessFile>& opened, const Metadata& metadata, bool joined, bool buffered,
-      arrow::MemoryPool* pool) {
+      const std::shared_ptr<arrow::io::RandomAccessFile>& opened, const Metadata& metadata, bool joined,
+      std::int64_t buffer, arrow::MemoryPool* pool) {
     parquet::ReaderProperties bytes(arrow::default_memory_pool());
     parquet::ArrowReaderProperties values(/*use_threads=*/false);
     values.set_pre_buffer(joined);
     values.set_batch_size(rows_of_a_part);
-    if (buffered) bytes.enable_buffered_stream();
+    if (buffer > 0) {
+      bytes.enable_buffered_stream();
+      bytes.set_buffer_size(buffer);
+    }
     parquet::arrow::FileReaderBuilder builder;
     ARROW_RETURN_NOT_OK(builder.Open(opened, bytes, metadata));
     return builder.memory_pool(pool)->properties(values)->Build();
