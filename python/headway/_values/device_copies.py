@@ -45,7 +45,7 @@ def one_ahead(
             stream = torch.cuda.current_stream(device)
             stream.wait_event(copied)
             yield changed(batch, partial(_arrive, device=device, stream=stream))
-            del batch  # When the caller lets it go nobody has it.
+            del batch  # It is not kept while the next one is waited for.
     finally:
         copies.end()
 
