@@ -83,20 +83,12 @@ def epochs_of_loader():
 
 def train_with_headway(reads_losses):
     import headway.data
-    from headway import train as headway_train
-    from headway.train.torch import TorchTrainer
     from reference_images import write_images
 
     images = headway.data.read_images(str(write_images(count())), size=(SIDE, SIDE), mode="RGB")
     folder = program.folder()
-    pins = os.environ.get("BENCH_PINS", "1") == "1"
-    TorchTrainer(
-        loop,
-        train_loop_config={"library": "headway", "folder": str(folder), "pins": pins, "reads_losses": reads_losses},
-        datasets={"train": images},
-        scaling_config=headway_train.ScalingConfig(num_workers=1, use_gpu=True),
-        run_config=headway_train.RunConfig(storage_path=str(folder), name="run"),
-    ).fit()
+    config = {"pins": os.environ.get("BENCH_PINS", "1") == "1", "reads_losses": reads_losses}
+    program.fit("headway", "torch", loop, config, folder, workers=1, use_gpu=True, datasets={"train": images})
     return program.noted(folder, "trained")[0]
 
 

@@ -55,6 +55,7 @@ def fit(
     *,
     workers: int = WORKERS,
     placement_strategy: str = "PACK",
+    use_gpu: bool = False,
     datasets: dict[str, Any] | None = None,
     **run_settings: Any,
 ) -> None:
@@ -66,7 +67,7 @@ def fit(
     trainer_class(library, kind)(
         loop,
         train_loop_config={**config, "library": library, "kind": kind, "folder": str(folder)},
-        scaling_config=train.ScalingConfig(num_workers=workers, placement_strategy=placement_strategy),
+        scaling_config=train.ScalingConfig(num_workers=workers, placement_strategy=placement_strategy, use_gpu=use_gpu),
         run_config=train.RunConfig(storage_path=str(folder), name="run", **run_settings),
         **({"datasets": datasets} if datasets else {}),
     ).fit()

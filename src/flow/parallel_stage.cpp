@@ -124,7 +124,7 @@ bool ParallelStage::looks_for_last() const { return limits_.on_idle && limits_.d
 arrow::Status ParallelStage::begin_all_items() {
   while (!no_more_items_) {
     const bool is_full = running_.size() >= items_ahead();
-    if (is_full && (waiting_ || !looks_for_last())) return arrow::Status::OK();
+    if (is_full && !looks_for_last()) return arrow::Status::OK();
     if (!waiting_) {
       ARROW_ASSIGN_OR_RAISE(waiting_, next_item_());
       if (!waiting_) {

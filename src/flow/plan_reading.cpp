@@ -1,5 +1,6 @@
 /// How a plan's builder reads units: in lanes, in a ring, or finer ones for functions.
 #include "flow/finer_source.hpp"
+#include "flow/function_batches.hpp"
 #include "flow/lanes_stage.hpp"
 #include "flow/plan_builder.hpp"
 #include "flow/row_steps.hpp"
@@ -7,7 +8,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
+#include <optional>
 
 namespace headway::flow {
 namespace {
@@ -25,39 +26,12 @@ constexpr std::int64_t unit_rows_min = 8;
 /// has.
 constexpr std::int64_t memory_batch_rows = 1024;
 constexpr std::int64_t file_batch_rows = 1;
-/// More than units have, so that they stay.
-constexpr std::int64_t too_many_rows = std::numeric_limits<std::int64_t>::max();
-
-/// The least number of rows that is a multiple of both.
-std::int64_t multiple_of(std::int64_t a, std::int64_t b) {
-  constexpr std::int64_t most = std::int64_t{1} << 20;
-  return a > most || b > most ? too_many_rows : std::lcm(a, b);
-}
-
-/// Units of a multiple of so many rows give the functions of a node the batches that they want;
-/// `otherwise`: where they want no number.
-std::int64_t batch_rows_of(const data::FunctionNode& node, std::int64_t otherwise) {
-  const auto of_step = [otherwise](const data::FunctionStep& step) {
-    return step.kind == data::FunctionKind::map_batches ? step.batch_size.value_or(otherwise) : 1;
-  };
-  std::int64_t rows = of_step(node);
-  for (const data::FunctionStep& step : node.then) rows = multiple_of(rows, of_step(step));
-  return rows;
-}
 
 /// What the functions above a source want.
 struct Wanted {
   std::int64_t batch_rows = 0;  ///< Units have a multiple of these; 0: there are no functions.
   std::int64_t rows_max = std::numeric_limits<std::int64_t>::max();  ///< More do not come to them.
 };
-
-/// Functions of batches return as many rows as they get, as a rule.
-bool changes_rows(const data::FunctionNode& node) {
-  const auto changes = [](const data::FunctionStep& step) {
-    return step.kind == data::FunctionKind::flat_map || step.kind == data::FunctionKind::filter;
-  };
-  return changes(node) || std::ranges::any_of(node.then, changes);
-}
 
 /// As long as nodes are about single units. Behind steps that change the number of rows nobody
 /// knows how many rows make a batch.
@@ -69,9 +43,11 @@ Wanted wanted_above(const data::Plan& plan, std::size_t index, std::int64_t othe
     if (std::ranges::find(node.inputs, index) == node.inputs.end()) continue;
     const auto* function = node.as<data::FunctionNode>();
     if (function != nullptr) {
-      const std::int64_t rows = batch_rows_of(*function, otherwise);
-      if (!same_rows && rows > 1) return {};
-      wanted.batch_rows = multiple_of(std::max<std::int64_t>(wanted.batch_rows, 1), rows);
+      const std::optional<std::int64_t> rows = batch_rows_of(*function, otherwise);
+      if (!rows || (!same_rows && *rows > 1)) return {};
+      const auto together = multiple_of(std::max<std::int64_t>(wanted.batch_rows, 1), *rows);
+      if (!together) return {};
+      wanted.batch_rows = *together;
     } else if (const auto* limit = node.as<data::LimitNode>()) {
       wanted.rows_max = std::min(wanted.rows_max, limit->rows);
     } else if (!is_step(node) && node.as<data::UnionNode>() == nullptr) {

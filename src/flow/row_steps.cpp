@@ -2,6 +2,7 @@
 
 #include "data/philox.hpp"
 #include "flow/expressions/evaluator.hpp"
+#include "flow/function_batches.hpp"
 #include "flow/placed.hpp"
 
 #include <arrow/array/builder_primitive.h>
@@ -172,10 +173,7 @@ bool is_step(const data::Node& node) {
 }
 
 bool keeps_rows(const data::Node& node) {
-  if (const auto* function = node.as<data::FunctionNode>()) {
-    return !function->changes_rows && std::none_of(function->then.begin(), function->then.end(),
-                                                   [](const auto& step) { return step.changes_rows; });
-  }
+  if (const auto* function = node.as<data::FunctionNode>()) return keeps_rows(*function);
   return node.as<data::ProjectNode>() != nullptr || node.as<data::DropNode>() != nullptr;
 }
 

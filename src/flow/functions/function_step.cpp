@@ -1,17 +1,12 @@
 #include "flow/functions/function_step.hpp"
 
-#include <algorithm>
+#include "flow/function_batches.hpp"
+
 #include <mutex>
-#include <numeric>
 #include <utility>
 
 namespace headway::flow {
 namespace {
-
-bool returns_as_many(const data::FunctionNode& node) {
-  return !node.changes_rows &&
-         std::none_of(node.then.begin(), node.then.end(), [](const auto& step) { return step.changes_rows; });
-}
 
 const char* kind_of(data::FunctionKind kind) {
   switch (kind) {
@@ -41,22 +36,6 @@ void add_call(FunctionSpec& spec, const data::FunctionStep& step, const std::vec
   call.batch_format = format_of(step.batch_format);
   spec.name += (spec.calls.empty() ? "" : ", ") + call.kind + "(" + step.name + ")";
   spec.calls.push_back(std::move(call));
-}
-
-/// Parts of a multiple of so many rows give each function the batches that it gets of the whole
-/// unit. 0: none do, behind a function that changes the number of rows.
-std::int64_t part_rows_of(const data::FunctionNode& node) {
-  constexpr std::int64_t most = std::int64_t{1} << 20;
-  std::int64_t rows = 1;
-  bool same_rows = true;
-  const auto add = [&](const data::FunctionStep& step) {
-    const std::int64_t wanted = step.kind == data::FunctionKind::map_batches ? step.batch_size.value_or(1) : 1;
-    rows = (same_rows || wanted == 1) && rows <= most && wanted <= most ? std::lcm(rows, wanted) : 0;
-    same_rows = same_rows && step.kind != data::FunctionKind::flat_map && step.kind != data::FunctionKind::filter;
-  };
-  add(node);
-  for (const data::FunctionStep& step : node.then) add(step);
-  return rows;
 }
 
 class FunctionStep : public UnitStep {
@@ -152,8 +131,8 @@ std::shared_ptr<const UnitStep> function_step(std::shared_ptr<FunctionPools> poo
     spec.workers_min = node.workers->front();
     spec.workers_max = node.workers->back();
   }
-  return std::make_shared<const FunctionStep>(std::move(pools), std::move(spec), returns_as_many(node),
-                                              part_rows_of(node));
+  return std::make_shared<const FunctionStep>(std::move(pools), std::move(spec), keeps_rows(node),
+                                              batch_rows_of(node).value_or(0));
 }
 
 std::shared_ptr<const UnitStep> function_step(std::shared_ptr<FunctionPools> pools, FunctionSpec spec) {
