@@ -159,6 +159,13 @@ def test_text_of_a_row_group_that_is_no_utf8_is_named(files):
     assert len(data.read_parquet(str(files), columns=["x"]).take_all()) == 50
 
 
+def test_text_in_memory_that_is_no_utf8_is_named_without_a_file():
+    words = failure(data.from_arrow(pa.table({"text": as_text([b"a"] * 7 + [b"\xff"])})))
+    assert words == (
+        "data in memory: column text has bytes that are no text (UTF-8) in row 7; leave it out, or cast it to binary"
+    )
+
+
 def test_text_that_is_no_utf8_is_a_piece_that_may_be_left_out(files, monkeypatch):
     replaced(files, 2, "text", as_text([b"\xff"] * 10))
     monkeypatch.setattr(data.DataContext.get_current(), "max_errored_blocks", 1)

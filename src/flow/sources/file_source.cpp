@@ -17,18 +17,6 @@
 namespace headway::flow {
 namespace {
 
-/// Data that is kept in a scratch file of python/headway/data/_scratch.py, which no user has named.
-bool is_kept(const std::string& location) {
-  const std::size_t end = location.rfind('/');
-  if (end == std::string::npos || end == 0 || !location.ends_with(".arrow")) return false;
-  const std::size_t begin = location.rfind('/', end - 1) + 1;
-  return std::string_view(location).substr(begin, end - begin).starts_with("headway-data-");
-}
-
-std::string shown(const SourceFile& file) {
-  return is_kept(file.location) ? "data in memory" : shown_location(users_path(file.location));
-}
-
 std::int64_t bytes_in(const std::vector<Unit>& units) {
   std::int64_t bytes = 0;
   for (const Unit& unit : units) bytes += unit.bytes;
@@ -169,7 +157,11 @@ class FileSource : public Source {
     const Piece& first = pieces_[begin];
     const Piece& last = pieces_[end - 1];
     std::string words = shown(file(first));
-    if (last.file != first.file) return words + " and " + std::to_string(last.file - first.file) + " more files";
+    if (last.file != first.file) {
+      const std::int64_t row = first.first_row + unit.skipped;
+      if (row > 0) words += " from row " + std::to_string(row) + " on";
+      return words + " and " + std::to_string(last.file - first.file) + " more files";
+    }
     const bool from_begin = begin == 0 || pieces_[begin - 1].file != first.file;
     const bool to_end = end == pieces_.size() || pieces_[end].file != first.file;
     if (from_begin && to_end && !is_cut(unit)) return words;

@@ -46,6 +46,13 @@ arrow::Result<FoundFiles> find_files(const data::ReadNode& read);
 /// A location as its user has given it: of a filesystem that exists only in Python, the path there.
 std::string_view users_path(std::string_view location);
 
+/// Whether it is data in memory, kept in a scratch file of python/headway/data/_scratch.py, which
+/// no user has named.
+bool is_kept(const std::string& location);
+
+/// A file in messages.
+std::string shown(const SourceFile& file);
+
 /// Any thread may read from it, several at once. Allocates from `pool`.
 arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> open_file(const std::string& location,
                                                                       arrow::MemoryPool* pool);

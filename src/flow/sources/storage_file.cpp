@@ -131,6 +131,17 @@ std::string_view users_path(std::string_view location) {
   return separator == std::string_view::npos ? location : location.substr(separator + 3);
 }
 
+bool is_kept(const std::string& location) {
+  const std::size_t end = location.rfind('/');
+  if (end == std::string::npos || end == 0 || !location.ends_with(".arrow")) return false;
+  const std::size_t begin = location.rfind('/', end - 1) + 1;
+  return std::string_view(location).substr(begin, end - begin).starts_with("headway-data-");
+}
+
+std::string shown(const SourceFile& file) {
+  return is_kept(file.location) ? "data in memory" : shown_location(users_path(file.location));
+}
+
 bool is_compressed(const std::string& location) { return ending_of(location) != nullptr; }
 
 arrow::Result<std::shared_ptr<arrow::io::InputStream>> open_decompressed(const std::string& location,

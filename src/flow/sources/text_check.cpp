@@ -36,21 +36,38 @@ bool is_text_together(const Text& values) {
                      [&](auto offset) { return offset == end || (bytes[offset] & kind) != within; });
 }
 
+/// Values that no row has do not count, here and below.
 template <class List>
-bool is_text_of_lists(const List& lists) {
-  const auto begin = static_cast<std::int64_t>(lists.value_offset(0));
-  const auto end = static_cast<std::int64_t>(lists.value_offset(lists.length()));
-  return is_text(*lists.values()->Slice(begin, end - begin));
-}
-
-bool is_text_of_fields(const arrow::StructArray& values) {
-  for (int i = 0; i < values.num_fields(); ++i) {
-    if (!is_text(*values.field(i))) return false;
+bool is_text_of_each_list(const List& lists) {
+  for (std::int64_t row = 0; row < lists.length(); ++row) {
+    if (lists.IsValid(row) && !is_text(*lists.value_slice(row))) return false;
   }
   return true;
 }
 
-/// Values that no row has do not count.
+template <class List>
+bool is_text_of_lists(const List& lists) {
+  const auto begin = static_cast<std::int64_t>(lists.value_offset(0));
+  const auto end = static_cast<std::int64_t>(lists.value_offset(lists.length()));
+  if (is_text(*lists.values()->Slice(begin, end - begin))) return true;
+  return lists.null_count() > 0 && is_text_of_each_list(lists);
+}
+
+/// Rows of it may share values, or leave some out.
+template <class ListView>
+bool is_text_of_list_views(const ListView& lists) {
+  return is_text(*lists.values()) || is_text_of_each_list(lists);
+}
+
+bool is_text_of_fields(const arrow::StructArray& values) {
+  for (int i = 0; i < values.num_fields(); ++i) {
+    if (is_text(*values.field(i))) continue;
+    const auto of_rows = values.GetFlattenedField(i);
+    if (values.null_count() == 0 || !of_rows.ok() || !is_text(**of_rows)) return false;
+  }
+  return true;
+}
+
 bool is_text_of_dictionary(const arrow::DictionaryArray& values) {
   if (is_text(*values.dictionary())) return true;
   for (std::int64_t row = 0; row < values.length(); ++row) {
@@ -73,6 +90,9 @@ bool is_text(const arrow::Array& values) {
     case arrow::Type::LIST:
     case arrow::Type::MAP: return is_text_of_lists(static_cast<const arrow::ListArray&>(values));
     case arrow::Type::LARGE_LIST: return is_text_of_lists(static_cast<const arrow::LargeListArray&>(values));
+    case arrow::Type::LIST_VIEW: return is_text_of_list_views(static_cast<const arrow::ListViewArray&>(values));
+    case arrow::Type::LARGE_LIST_VIEW:
+      return is_text_of_list_views(static_cast<const arrow::LargeListViewArray&>(values));
     case arrow::Type::FIXED_SIZE_LIST: return is_text_of_lists(static_cast<const arrow::FixedSizeListArray&>(values));
     case arrow::Type::STRUCT: return is_text_of_fields(static_cast<const arrow::StructArray&>(values));
     case arrow::Type::DICTIONARY: return is_text_of_dictionary(static_cast<const arrow::DictionaryArray&>(values));

@@ -118,7 +118,7 @@ class UnitReader : public arrow::RecordBatchReader {
     }
     const arrow::Status status = is_schema_widened(failure) ? failure.WithDetail(nullptr) : failure;
     const Piece& piece = pieces_[at_];
-    std::string place = shown_location(users_path(file().location));
+    std::string place = shown(file());
     // Those that come from a server name the file themselves.
     if (status.message().find(place) != std::string::npos) return placed(status, "");
     const bool is_one = piece.first_row == 0 && piece.rows == 1;  // An image.
@@ -176,9 +176,12 @@ class UnitReader : public arrow::RecordBatchReader {
   arrow::Status check_text(const arrow::Array& values, const arrow::Field& field) const {
     const auto row = opened_->format->has_checked_text() ? std::nullopt : row_without_utf8(values);
     if (!row) return arrow::Status::OK();
+    const char* const instead =
+        is_kept(file().location)
+            ? "; leave it out, or cast it to binary"
+            : "; leave it out (columns), or read the file with pyarrow and cast the column to binary";
     return arrow::Status::Invalid("column ", field.name(), " has bytes that are no text (UTF-8) in ", row_words(*row),
-                                  "; leave it out (columns), or read the file with pyarrow and cast the column to "
-                                  "binary");
+                                  instead);
   }
 
   /// Of the batch that is read.

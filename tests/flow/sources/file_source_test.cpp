@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(finer_units_have_whole_batches) {
   BOOST_TEST(rows_of_units(*finer) == (Rows{96, 96, 64, 96, 15}));
   BOOST_TEST(combined(rows_of(*finer))->Equals(*combined(rows_of(*packed))));
   const std::string folder = files.disk.root() + "/";
-  BOOST_TEST(finer->units()[1].where == folder + "0.parquet and 1 more files");
+  BOOST_TEST(finer->units()[1].where == folder + "0.parquet from row 96 on and 1 more files");
   BOOST_TEST(finer->place_of(finer->units()[1], 3) == folder + "0.parquet, row 99");
   BOOST_TEST(finer->place_of(finer->units()[1], 4) == folder + "1.parquet, row 0");
   for (const std::int64_t batch : {1, 7, 32, 101}) {

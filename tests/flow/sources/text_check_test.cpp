@@ -1,6 +1,7 @@
 #include "flow/sources/text_check.hpp"
 
 #include <arrow/array.h>
+#include <arrow/buffer_builder.h>
 #include <arrow/builder.h>
 #include <arrow/type.h>
 
@@ -54,6 +55,41 @@ BOOST_AUTO_TEST_CASE(looks_at_the_rows_of_a_slice) {
   const auto values = texts({bad, "b", "caf\u00E9", bad});
   BOOST_TEST(!row_without_utf8(*values->Slice(1, 2)));
   BOOST_TEST((row_without_utf8(*values->Slice(1)) == 2));
+}
+
+BOOST_AUTO_TEST_CASE(values_that_no_row_has_do_not_count) {
+  const auto values = texts({"a", bad, "c", bad});
+  const auto validity = [](std::string_view rows) {
+    arrow::TypedBufferBuilder<bool> bits;
+    for (const char row : rows) BOOST_TEST(bits.Append(row == '1').ok());
+    return bits.Finish().ValueOrDie();
+  };
+  const auto pairs = in_pairs(values)->data()->Copy();
+  pairs->buffers[0] = validity("01");
+  pairs->null_count = 1;
+  BOOST_TEST((row_without_utf8(*arrow::MakeArray(pairs)) == 1));
+  pairs->buffers[0] = validity("00");
+  pairs->null_count = 2;
+  BOOST_TEST(!row_without_utf8(*arrow::MakeArray(pairs)));
+  const auto fields = [&](std::string_view rows) {
+    const auto made = arrow::StructArray::Make({values}, std::vector<std::string>{"text"}, validity(rows));
+    return row_without_utf8(**made);
+  };
+  BOOST_TEST((fields("1011") == 3));
+  BOOST_TEST(!fields("1010"));
+}
+
+BOOST_AUTO_TEST_CASE(rows_of_a_list_view_may_share_values) {
+  const auto values = texts({"a", bad, "c"});
+  const auto view = [&](int first, int second) {
+    arrow::Int32Builder offsets, sizes;
+    for (const int offset : {first, second}) BOOST_TEST((offsets.Append(offset).ok() && sizes.Append(1).ok()));
+    return arrow::ListViewArray::FromArrays(*offsets.Finish().ValueOrDie(), *sizes.Finish().ValueOrDie(), *values)
+        .ValueOrDie();
+  };
+  BOOST_TEST((row_without_utf8(*view(2, 1)) == 1));
+  BOOST_TEST((row_without_utf8(*view(1, 1)) == 0));
+  BOOST_TEST(!row_without_utf8(*view(2, 0)));
 }
 
 BOOST_AUTO_TEST_CASE(bytes_of_nulls_do_not_count) {
