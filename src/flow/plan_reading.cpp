@@ -20,6 +20,9 @@ constexpr std::int64_t ring_share = 3;
 
 /// In so many units rows go to functions, if there are enough: workers share units.
 constexpr std::int64_t units_for_functions = 32;
+/// For the sake of a limit behind a filter there are so many times as many at most: handing them
+/// over would take longer than most functions.
+constexpr std::int64_t finer_for_limit = 64;
 /// The types of columns are those of the first unit's outputs, so it has as many rows at least.
 constexpr std::int64_t unit_rows_min = 8;
 /// Functions that want no number of rows get as many from memory at least, and of files what a unit
@@ -31,6 +34,8 @@ constexpr std::int64_t file_batch_rows = 1;
 struct Wanted {
   std::int64_t batch_rows = 0;  ///< Units have a multiple of these; 0: there are no functions.
   std::int64_t rows_max = std::numeric_limits<std::int64_t>::max();  ///< More do not come to them.
+  /// Of what they make no more are wanted; behind filters all rows may be needed for these.
+  std::int64_t results_max = std::numeric_limits<std::int64_t>::max();
 };
 
 /// As long as nodes are about single units. Behind steps that change the number of rows nobody
@@ -49,7 +54,8 @@ Wanted wanted_above(const data::Plan& plan, std::size_t index, std::int64_t othe
       if (!together) return {};
       wanted.batch_rows = *together;
     } else if (const auto* limit = node.as<data::LimitNode>()) {
-      wanted.rows_max = std::min(wanted.rows_max, limit->rows);
+      std::int64_t& most = same_rows ? wanted.rows_max : wanted.results_max;
+      most = std::min(most, limit->rows);
     } else if (!is_step(node) && node.as<data::UnionNode>() == nullptr) {
       break;
     }
@@ -76,7 +82,8 @@ arrow::Result<std::shared_ptr<const Source>> PlanBuilder::source_for_functions(s
   const std::int64_t rows = std::min(known, wanted.rows_max);
   // How many rows of files make a batch is not known, then.
   if (rows < 0 ? is_in_memory || wanted.batch_rows > 1 : rows <= wanted.batch_rows) return source;
-  const std::int64_t rows_min = std::max((rows + units_for_functions - 1) / units_for_functions, unit_rows_min);
+  const std::int64_t first_rows = std::min(rows, std::max(wanted.results_max, rows / finer_for_limit));
+  const std::int64_t rows_min = std::max((first_rows + units_for_functions - 1) / units_for_functions, unit_rows_min);
   const std::int64_t batches = (rows_min + wanted.batch_rows - 1) / wanted.batch_rows;
   const std::int64_t unit_rows = batches * wanted.batch_rows;
   auto finer =

@@ -135,6 +135,27 @@ def test_an_exception_names_the_row():
     assert "range, rows 0 to 999, of these 672 to 703, row 28 of it" in str(caught.value.__cause__)
 
 
+def test_pieces_stay_large_where_a_limit_may_need_all_rows():
+    """A million rows in pieces of eight would take half a minute."""
+
+    def fails(row):
+        return 1 // (row["id"] - 700)
+
+    with pytest.raises(ZeroDivisionError) as caught:
+        data.range(1_000_000).filter(lambda row: fails(row) > 0).limit(10).take_all()
+    assert "of these 489 to 977, row 211 of it" in str(caught.value.__cause__)
+
+
+def test_an_exception_behind_whole_batches_names_the_row_of_a_small_file(tmp_path):
+    def fails(batch):
+        assert 100 not in batch["id"]
+        return batch
+
+    with pytest.raises(AssertionError) as caught:
+        data.read_parquet(in_files(tmp_path, 30, 40)).map_batches(fails, batch_size=16).take_all()
+    assert f"{tmp_path}/001.parquet from row 18 on and 2 more files, rows 48 to 63 of it" in str(caught.value.__cause__)
+
+
 def test_an_exception_names_the_row_of_a_small_file(tmp_path):
     def fails(row):
         return {"x": 1 // (row["id"] - 75)}
