@@ -136,6 +136,24 @@ def test_a_large_row_group_is_read_by_few_requests(store):
     assert 10 < proxy.requests < 60
 
 
+def test_a_wide_row_group_is_read_by_few_requests(store):
+    """72 MB of 1500 columns, which hardly take bytes in the file."""
+    table = pa.table({f"{number:04}": numpy.zeros(6000) for number in range(1500)})
+    pq.write_table(table, "runs/wide.parquet", filesystem=store.filesystem())
+    proxy = BusyAtFirst(store.port)
+    query = store.query.replace(str(store.port), str(proxy.port))
+    output = object_store.run(
+        f"""
+        import headway.data
+        rows = headway.data.read_parquet("s3://runs/wide.parquet?{query}")
+        print(sum(len(batch["0000"]) for batch in rows.iter_batches()))
+        """
+    )
+    proxy.close()
+    assert output.split() == ["6000"]
+    assert proxy.requests < 20
+
+
 def test_a_server_that_is_not_there_is_an_error_in_words():
     with socket.create_server(("127.0.0.1", 0)) as nobody:
         port = nobody.getsockname()[1]

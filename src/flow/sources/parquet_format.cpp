@@ -32,6 +32,9 @@ constexpr std::int64_t whole_remote_group_bytes_max = std::int64_t{64} << 20;
 /// round of requests to a server.
 constexpr std::int64_t round_bytes = std::int64_t{32} << 20;
 constexpr std::int64_t request_bytes_max = std::int64_t{4} << 20;
+/// Where columns are so many that each would be asked for less, all come at once if all rows are
+/// decoded at once anyway.
+constexpr std::int64_t request_bytes_min = std::int64_t{256} << 10;
 constexpr std::int64_t rows_of_a_part = std::int64_t{64} << 10;
 /// How many files' footers are kept.
 constexpr std::size_t footers_max = 32;
@@ -126,18 +129,19 @@ class ParquetFormat : public FileFormat {
     const auto group = static_cast<int>(piece.begin);
     // Requests for remote ranges are joined. A mapped column is read where it is; another one of a
     // local file in pieces that stay in the processor's cache until they are decompressed.
-    const bool joined = whole && remote;
-    const bool maps = opened.mapped && opened.mapped->maps();
-    const bool fits = maps && largest(*metadata->RowGroup(group), leaves) <= MappedFile::range_max;
     const auto columns_read = static_cast<std::int64_t>(std::max<std::size_t>(leaves.size(), 1));
     const std::int64_t request = remote ? std::min(round_bytes / columns_read, request_bytes_max) : 0;
+    const bool one_part = piece.rows <= rows_of_a_part;
+    const bool joined = remote && (whole || (one_part && request < request_bytes_min));
+    const bool maps = opened.mapped && opened.mapped->maps();
+    const bool fits = maps && largest(*metadata->RowGroup(group), leaves) <= MappedFile::range_max;
     const std::int64_t buffer = joined || fits ? 0 : std::max(request, parquet::kDefaultBufferSize);
     ARROW_ASSIGN_OR_RAISE(auto reader, reader_of(opened.file, metadata, joined, buffer, pool));
     if (!whole) {
       ARROW_ASSIGN_OR_RAISE(auto parts, reader->GetRecordBatchReader({group}, leaves));
       auto checked = std::make_shared<Parts>(std::move(opened), std::move(reader), std::move(parts));
       // A single part needs no pages beside it while its rows are used.
-      if (piece.rows <= rows_of_a_part) return all_of(std::move(checked));
+      if (one_part) return all_of(std::move(checked));
       return checked;
     }
     const auto table = reader->ReadRowGroup(group, leaves);
