@@ -1,6 +1,9 @@
 """Batches of data sets on a rank's device, and the position of an iteration that copies ahead."""
 
+import contextlib
+import gc
 import itertools
+import weakref
 from typing import NamedTuple
 
 import headway
@@ -98,6 +101,33 @@ def test_what_is_begun_early_fails_behind_the_batches_before_it():
     assert list(itertools.islice(given, 2)) == [0, 1]
     with pytest.raises(ValueError, match="no more"):
         next(given)
+
+
+def test_a_failure_of_what_was_begun_early_keeps_no_batches():
+    """Not even until the collector comes by."""
+    pytest.importorskip("torch")
+    from headway._values.device_copies import begun_early
+
+    class Batches:
+        left = 2
+
+        def __iter__(self):
+            return self
+
+        def __next__(self):
+            self.left -= 1
+            return 1 // (self.left + 1)
+
+    batches = Batches()
+    lives = weakref.ref(batches)
+    gc.disable()
+    try:
+        with contextlib.suppress(ZeroDivisionError):
+            list(begun_early(batches, lambda batch: lambda: batch, lambda: True))
+        del batches
+        assert lives() is None
+    finally:
+        gc.enable()
 
 
 @pytest.mark.gpu

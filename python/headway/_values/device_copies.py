@@ -76,7 +76,10 @@ def begun_early(
             failed = error
         yield made
         del made
-    raise failed
+    try:
+        raise failed
+    finally:
+        del failed  # Its traceback has this frame, which would be freed by the collector only.
 
 
 def pinned(leaf: Any) -> Any:
