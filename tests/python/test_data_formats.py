@@ -101,6 +101,14 @@ def test_arrays_images_and_samples(tmp_path):
     assert [(row["__key__"], row["txt"]) for row in again] == [("one", "words"), ("two", "more")]
 
 
+def test_a_pattern_is_told_from_a_path(tmp_path):
+    (tmp_path / "rows.csv").write_text("a\n1\n")
+    with pytest.raises(FileNotFoundError, match=r"\*\.csv does not exist; patterns are no paths: give a folder, or "):
+        data.read_csv(str(tmp_path / "*.csv"))
+    with pytest.raises(FileNotFoundError, match=r"none\.csv does not exist$"):
+        data.read_csv(str(tmp_path / "none.csv"))
+
+
 def test_lines_and_whole_files(tmp_path):
     (tmp_path / "a.txt").write_text("one\n\ntwo\n")
     assert data.read_text(str(tmp_path)).take_all() == [{"text": "one"}, {"text": "two"}]

@@ -3,10 +3,12 @@ same whatever the memory.
 """
 
 import json
+import re
 import tempfile
 
 import headway
 import numpy as np
+import processes
 import pyarrow as pa
 import pytest
 from headway import data, train
@@ -56,6 +58,51 @@ def test_an_exact_shuffle_beyond_memory_has_the_order_of_one_within(request, cap
     assert np.array_equal(within, beyond)
     assert np.array_equal(np.sort(within), np.arange(ROWS))
     assert not np.array_equal(ids(tensors().random_shuffle(seed=4)), beyond)
+
+
+def files_below(folder):
+    return {path.name for path in folder.rglob("*") if path.is_file() and path.stat().st_size}
+
+
+def test_what_streams_is_not_written_to_disk_and_what_is_says_how_much_and_where(request, monkeypatch, tmp_path, capfd):
+    monkeypatch.setenv("HEADWAY_MACHINE_TMPDIR", str(tmp_path))
+    request.getfixturevalue("small_memory")
+    written, rows = set(), 0
+    streamed = tensors().map_batches(lambda batch: batch, batch_size=4096)
+    for batch in streamed.iterator().iter_batches(batch_size=10_000, local_shuffle_buffer_size=100_000):
+        written |= files_below(tmp_path)
+        rows += len(batch["data"])
+    assert (rows, written) == (ROWS, set())
+    assert "memory is full" not in capfd.readouterr().err
+
+    ids(streamed.random_shuffle(seed=3))
+    said = capfd.readouterr().err
+    assert re.search(rf"random_shuffle: memory is full, and [\d.]+ MiB are in {tmp_path}/", said), said
+    assert files_below(tmp_path) == set()
+
+
+def test_what_a_killed_script_s_shuffle_wrote_is_deleted(script, tmp_path):
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    script.start(
+        f"""
+        import signal
+        from headway import data
+
+        options = data.DataContext.get_current().execution_options
+        options.resource_limits = data.ExecutionResources.for_limits(object_store_memory={SMALLEST_BUDGET})
+        shuffled = iter(data.range_tensor({ROWS}, shape=(16,)).random_shuffle(seed=3).iter_batches(batch_size=5_000))
+        next(shuffled)
+        print("reads", flush=True)
+        signal.pause()
+        """,
+        HEADWAY_MACHINE_TMPDIR=str(scratch),
+    )
+    script.wait_for("reads")
+    assert files_below(scratch)
+    script.process.kill()
+    assert not processes.wait_gone(script.processes, 30)
+    assert files_below(scratch) == set()
 
 
 def widened(batch):

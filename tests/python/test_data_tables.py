@@ -253,6 +253,8 @@ def test_iceberg_without_rows_says_so(iceberg):
         (lambda rows: rows.write_lance("x"), "lance", "write_lance needs the package pylance"),
         (lambda rows: rows.write_delta("x"), "deltalake", "write_delta needs the package deltalake"),
         (lambda rows: rows.write_iceberg("x.y"), "pyiceberg", "write_iceberg needs the package pyiceberg"),
+        (lambda rows: rows.iter_tf_batches(), "tensorflow", "pip install tensorflow"),
+        (lambda rows: rows.to_tf("id", "id"), "tensorflow", "to_tf needs the package tensorflow"),
     ],
 )
 def test_a_package_that_is_missing_is_named(monkeypatch, call, module, words):

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import sys
+from pathlib import Path
 
 import headway
 import numpy as np
@@ -95,6 +96,23 @@ def test_what_is_left_at_the_end_is_divided_and_at_most_a_rank_less_one_row_drop
     shares = recorded(folder)
     assert [[len(step) for step in shares[f"rank {rank}"]] for rank in range(2)] == [[20, 7], [20, 7]]
     assert sorted(flat(shares)) == list(range(54))
+
+
+def two_epochs(config):
+    shard = train.get_dataset_shard("train")
+    for _ in range(2):
+        rows = sum(len(batch["id"]) for batch in shard.iter_batches(batch_size=20, drop_last=config["drop_last"]))
+    train.report({"rows": rows})
+
+
+@pytest.mark.parametrize("drop_last", [False, True])
+def test_rows_that_are_dropped_are_said_once_unless_the_loop_asked_for_it(storage, drop_last):
+    trained = trainer(two_epochs, storage, {"drop_last": drop_last}, 3, datasets={"train": data.range(65)}).fit()
+    assert trained.metrics["rows"] == (20 if drop_last else 21)
+    logs = [os.path.join(trained.path, "logs", f"rank_{rank}.log") for rank in range(3)]
+    said = [line for log in logs if os.path.exists(log) for line in Path(log).read_text().splitlines()]
+    last = "headway: data set 'train': the last 2 rows of an epoch were dropped, because the 3 ranks have equal shares"
+    assert said == ([] if drop_last else [last])
 
 
 def test_what_a_function_in_datasets_gives_is_there_until_the_runs_end(storage, tmp_path):

@@ -121,6 +121,7 @@ class Stream:
 
     Attributes:
         stats: What it took, once it has come to its end.
+        dropped: How many rows at its end no client got, as all get equally many.
     """
 
     def __init__(
@@ -142,6 +143,7 @@ class Stream:
         self._is_ours = bool(what)
         self._waits = waits
         self.stats: Any = None
+        self.dropped = 0
         with _talking():
             client = _client(context)
             others = _elsewhere.ask_for_workers(plan, context, client)
@@ -166,7 +168,7 @@ class Stream:
                 yield Batch(batch, self._layouts)
                 del batch  # Its memory is the engine's again once the user lets it go.
         end = json.loads(self._core.end)
-        self.stats = end["stats"]
+        self.stats, self.dropped = end["stats"], end["dropped"]
         if self._warns:
             _warn_of_errored(end, self._context)
         keep_stats(self._plan, self.stats)

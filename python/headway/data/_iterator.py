@@ -9,6 +9,8 @@ from typing import Any
 
 from headway import _core
 from headway._values.arguments import check_bool, check_int, refuse
+from headway._values.log import notice
+from headway._values.packages import check_installed
 from headway.data import _client, _epochs, _functions, _waits
 from headway.data._base import kept
 from headway.data._batch import Batch
@@ -64,6 +66,7 @@ class DataIterator(ToTensorflow):
         self._moving: object = None
         self._stats: Any = None
         self._waits: _waits.RankWaits | None = None
+        self._says_dropped = self._share.rank == 0
         self._epochs = _epochs.EpochStreams(_plan, _context)
 
     def iter_batches(
@@ -160,6 +163,7 @@ class DataIterator(ToTensorflow):
         consumption = checked_consumption(
             prefetch_batches, batch_size, drop_last, local_shuffle_buffer_size, local_shuffle_seed
         )
+        check_installed("iter_tf_batches", "tensorflow")
         return Epochs(lambda: self._converted(consumption, lambda batch: tensors(batch.to_numpy(), dtypes)))
 
     def iter_jax_batches(
@@ -366,11 +370,21 @@ class DataIterator(ToTensorflow):
                     self._stats = counters
                 if self._waits is not None:
                     self._waits.end_epoch(stream)
+                if stream.dropped and not consumption["drop_last"]:
+                    self._say_dropped(stream.dropped)
             finally:
                 self._epochs.leave(stream)
                 if self._moving is moving:
                     self._epoch, self._place, self._moving = epoch + 1, None, None
                     self._rows_given = None
+
+    def _say_dropped(self, rows: int) -> None:
+        """Says once that the last rows of an epoch were dropped."""
+        if self._says_dropped:
+            self._says_dropped = False
+            what = f"data set {self._name!r}" if self._name else "a data set"
+            last = "last row of an epoch was" if rows == 1 else f"last {rows} rows of an epoch were"
+            notice(f"{what}: the {last} dropped, because the {self._share.world_size} ranks have equal shares")
 
     def __repr__(self) -> str:
         share = f", rank {self._share.rank} of {self._share.world_size}" if self._share.world_size > 1 else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -89,7 +90,8 @@ def check_there(places: Sequence[str]) -> None:
     """Raises FileNotFoundError for a local path that does not exist."""
     for place in places:
         if not locations.is_remote(place) and not os.path.exists(locations.local_path(place)):
-            raise FileNotFoundError(f"paths: {place} does not exist")
+            hint = "; patterns are no paths: give a folder, or the list of glob.glob()" if glob.has_magic(place) else ""
+            raise FileNotFoundError(f"paths: {place} does not exist{hint}")
 
 
 def filtered(places: Sequence[str], partition_filter: Any) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from headway._values.arguments import refuse
+from headway._values.packages import check_installed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -82,6 +83,7 @@ class ToTensorflow:
         ]
         if additional_columns is not None:
             parts.append(_checked_part("additional", additional_columns, additional_type_spec))
+        check_installed("to_tf", "tensorflow")
         specs = _specs(self.schema().base_schema, parts)
 
         import tensorflow as tf

@@ -20,8 +20,8 @@ from headway._worker.functions.outputs_link import Outputs
 from headway._worker.functions.whole_columns import Carried
 
 _NO_DUCKDB = (
-    "sort, groupby, join, unique and shuffles beyond memory need the package duckdb, which this Python does not have: "
-    'pip install duckdb (or "headway[data]")'
+    "sort, groupby, join, unique and shuffles beyond memory need the package duckdb, which is not installed; "
+    "run: pip install duckdb"
 )
 
 #: Bytes with which DuckDB works at all, and those that it needs for each of its threads to sort
