@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import json
 import os
@@ -9,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+import weakref
 
 import numpy as np
 import pyarrow as pa
@@ -190,6 +192,23 @@ def test_the_end_of_the_data_process_is_an_error_in_words(process, client):
         list(batches(stream))
     with pytest.raises((OSError, RuntimeError), match="data process"):
         ask(client, "count", [node("range", rows=3)])
+
+
+@pytest.mark.usefixtures("the_engine_ends")
+def test_a_failure_of_a_conversion_keeps_no_stream():
+    """Not even until the collector comes by."""
+    from headway.data import DataContext, _client, range
+
+    stream = _client.Stream(range(4)._plan, {"rank": 0, "batch_size": 2}, DataContext.get_current())
+    lives = weakref.ref(stream)
+    gc.disable()
+    try:
+        with contextlib.suppress(ZeroDivisionError):
+            list(stream.made(lambda batch: 1 // 0))
+        del stream
+        assert lives() is None
+    finally:
+        gc.enable()
 
 
 def test_clients_of_one_folder_share_a_process_which_ends_with_the_last(tmp_path):

@@ -197,7 +197,10 @@ class Stream:
             while together:
                 yield together.pop()
             if failed is not None:
-                raise failed
+                try:
+                    raise failed
+                finally:
+                    del failed  # Its traceback has this frame: only the collector would free it.
 
     @property
     def has_next(self) -> bool:
