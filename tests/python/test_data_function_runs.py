@@ -188,6 +188,52 @@ def test_a_large_unit_whose_worker_is_killed_is_read_once_more(client, tmp_path,
     assert set(made["size"].to_pylist()) == {6 << 20}
 
 
+def test_an_idle_worker_that_was_killed_too_takes_no_attempt_from_a_large_unit(client, tmp_path):
+    values = [bytes([number]) * (6 << 20) for number in range(6)]
+    pq.write_table(pa.table({"bytes": values, "id": range(6)}), tmp_path / "rows.parquet")
+
+    def has_ended(worker):
+        try:
+            return Path(f"/proc/{worker}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+
+    class Dies:
+        def __init__(self):
+            (tmp_path / f"worker{os.getpid()}").touch()
+
+        def __call__(self, batch):
+            if not (tmp_path / "killed").exists():
+                longest = time.monotonic() + LONGEST_S
+                while len(workers := list(tmp_path.glob("worker*"))) < 2:
+                    assert time.monotonic() < longest
+                (tmp_path / "killed").touch()
+                others = {int(path.name.removeprefix("worker")) for path in workers} - {os.getpid()}
+                for other in others:
+                    os.kill(other, signal.SIGKILL)
+                while not all(map(has_ended, others)):
+                    assert time.monotonic() < longest
+                os.kill(os.getpid(), signal.SIGKILL)
+            return {"id": batch["id"]}
+
+    file = node("read", format="parquet", paths=[str(tmp_path / "rows.parquet")], options={})
+    plan = [file, function_node("map_batches", 0, workers=[2, 2])]
+    assert read(client, plan, Dies)["id"].to_pylist() == list(range(6))
+    assert len(list(tmp_path.glob("worker*"))) > 2
+
+
+def test_a_constructor_that_ends_the_process_is_an_error(client, tmp_path):
+    """Also where its workers have ended before they get a unit."""
+
+    class Dies:
+        def __init__(self):
+            os._exit(3)
+
+    plan = [node("range", rows=20), function_node("map_batches", 0, workers=[2, 2])]
+    with pytest.raises(Exception, match="this was its second attempt"):
+        read(client, plan, Dies)
+
+
 @pytest.mark.parametrize("shuffled", [False, True])
 def test_small_files_give_the_same_rows_and_cursors_with_any_number_of_threads(tmp_path, shuffled):
     folder = tmp_path / "files"

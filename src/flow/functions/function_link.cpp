@@ -124,11 +124,13 @@ bool FunctionLink::is_death(const arrow::Status& status) {
 
 bool FunctionLink::has_lost_unit(const arrow::Status& status) const {
   if (!is_death(status) || static_cast<const WorkerDied&>(*status.detail()).had_begun) return false;
-  return has_worked_ || is_elsewhere() || host_->has_ended_with(worker_.id);
+  return has_worked_ || ended_before_ || is_elsewhere() || host_->has_ended_with(worker_.id);
 }
 
 arrow::Status FunctionLink::process(const FunctionWork& work, const std::shared_ptr<arrow::RecordBatch>& input,
                                     const FunctionSink& sink) {
+  ended_before_ = !has_worked_ && has_ended();
+  if (ended_before_) return died(false);
   ARROW_RETURN_NOT_OK(send_unit(work, input));
   if (work.let_go_input && !is_elsewhere() && input_.size() >= large_input) {
     work.let_go_input();

@@ -37,8 +37,8 @@ class FunctionLink {
   void end();
 
   static bool is_death(const arrow::Status& status);
-  /// Whether the worker had not begun with the unit of this failure, and its function is not why:
-  /// it ended while it had nothing to do, or with the host.
+  /// Whether the worker had not begun with the unit of this failure, and most likely its function
+  /// is not why: it ended while it had nothing to do, or with the host.
   bool has_lost_unit(const arrow::Status& status) const;
 
  private:
@@ -60,7 +60,8 @@ class FunctionLink {
   InputMemory input_;
   OutputMemory outputs_;
   GpuShares::Share gpus_;
-  bool has_worked_ = false;  ///< It has read a unit: its function was made.
+  bool has_worked_ = false;    ///< It has read a unit: its function was made.
+  bool ended_before_ = false;  ///< Before its first unit was sent to it.
   std::atomic<std::int64_t> slot_bytes_ = 0;
 };
 

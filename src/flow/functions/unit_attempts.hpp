@@ -8,8 +8,8 @@ class UnitAttempts {
   /// `attempts`: workers that may begin with it and end.
   explicit UnitAttempts(int attempts) : left_(attempts - 1) {}
 
-  /// After a worker's end. `is_lost`: it had not begun, for no reason of its function. A few times
-  /// that is no attempt.
+  /// After a worker's end. `is_lost`: it had not begun, most likely for no reason of its function.
+  /// A few times that is no attempt.
   bool has_another(bool is_lost) {
     if (is_lost && lost_ < lost_max) {
       ++lost_;
