@@ -85,6 +85,23 @@ def test_a_write_has_the_rest(files, context, tmp_path_factory, capfd):
     assert sorted(ids(data.read_parquet(folder))) == WHOLE
 
 
+def test_a_small_file_before_a_function_counts_once(tmp_path, context, capfd):
+    """Whatever batches the function asks for: a piece has rows of one file."""
+    for number in range(20):
+        path = tmp_path / f"{number:02}.parquet"
+        ids_of = pa.table({"id": range(number * 10, number * 10 + 10)})
+        pyarrow.parquet.write_table(ids_of, path, compression="none", use_dictionary=False)
+        if number == 5:
+            place = path.read_bytes().index(b"PAR1") + 4
+            with path.open("r+b") as damaged:
+                damaged.seek(place)
+                damaged.write(b"\xff" * 16)
+    context.max_errored_blocks = 1
+    rows = data.read_parquet(str(tmp_path)).map_batches(lambda batch: batch, batch_size=7)
+    assert ids(rows) == [*range(50), *range(60, 200)]
+    assert "1 piece of a data set was left out" in capfd.readouterr().err
+
+
 def test_a_function_may_fail_too(context, capfd):
     def careful(batch):
         if 3 in batch["id"]:
