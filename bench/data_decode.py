@@ -15,7 +15,7 @@ import time
 import program
 from reference_images import STORED, write_images
 
-IMAGES = 2400
+IMAGES = 9600
 BATCH = 32
 EPOCHS = 2  # The second is the one whose rate counts.
 

@@ -102,8 +102,12 @@ def since_start_s(moment: float) -> float:
 
 
 def note(config: dict[str, Any], name: str, value: Any = None) -> None:
-    """Leaves a value (default: the time now) for the program in the run's folder."""
-    Path(config["folder"], f"{name}.note").write_text(json.dumps(time.time() if value is None else value))
+    """Leaves a value (default: the time now) for the program in the run's folder; whole, though the
+    rank may be killed meanwhile.
+    """
+    written = Path(config["folder"], f"{name}.{os.getpid()}")
+    written.write_text(json.dumps(time.time() if value is None else value))
+    written.replace(written.with_name(f"{name}.note"))
 
 
 def noted(where: Path, pattern: str = "*") -> list[Any]:

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <thread>
-#include <unistd.h>
 
 namespace headway::flow {
 namespace {
@@ -13,23 +11,17 @@ namespace {
 /// The least with which a row group of usual size can be read.
 constexpr std::int64_t budget_min = 64 << 20;
 
-std::int64_t quarter_of_memory() {
-  return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 4;
-}
-
 /// What is freed stays with the allocator for a while, and the process itself takes some:
 /// a part of the budget, but never more than this.
 constexpr std::int64_t kept_max = 256 << 20;
 
 std::int64_t budget_of(const feed::Hello& hello) {
-  const std::int64_t bytes = std::max(hello.budget > 0 ? hello.budget : quarter_of_memory(), budget_min);
+  const std::int64_t bytes = std::max(hello.budget > 0 ? hello.budget : node::usable_memory() / 4, budget_min);
   return bytes - std::min(bytes / 4, kept_max);
 }
 
 std::size_t threads_of(const feed::Hello& hello) {
-  const unsigned int wanted =
-      hello.threads > 0 ? static_cast<unsigned int>(hello.threads) : std::thread::hardware_concurrency();
-  return std::max(wanted, 1U);
+  return static_cast<std::size_t>(hello.threads > 0 ? hello.threads : node::usable_cpus());
 }
 
 }  // namespace

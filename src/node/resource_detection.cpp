@@ -15,23 +15,6 @@
 namespace headway::node {
 namespace {
 
-/// CPUs of the cgroup's quota ("max 100000" means none), rounded down; 0 when there is none.
-double cgroup_cpus() {
-  std::ifstream file("/sys/fs/cgroup/cpu.max");
-  std::string quota;
-  double period = 0;
-  if (!(file >> quota >> period) || quota == "max" || period <= 0) return 0;
-  return std::strtod(quota.c_str(), nullptr) / period;
-}
-
-double usable_cpus() {
-  cpu_set_t set;
-  double cpus = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
-  const double quota = cgroup_cpus();
-  if (quota > 0) cpus = std::min(cpus, std::max(1.0, static_cast<double>(static_cast<int>(quota))));
-  return cpus;
-}
-
 /// "A100" of "NVIDIA A100-SXM4-40GB" and "V100" of "Tesla V100-SXM2-16GB": the word after the
 /// brand.
 std::string accelerator_type(const std::string& model) {
@@ -64,6 +47,25 @@ std::vector<std::string> accelerator_types() {
 
 }  // namespace
 
+int usable_cpus(const std::string& cgroup) {
+  cpu_set_t set;
+  int cpus = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+  std::ifstream file(cgroup + "/cpu.max");
+  std::string quota;  // Microseconds in each period, or "max".
+  double period = 0;
+  if (file >> quota >> period && quota != "max" && period > 0) {
+    cpus = std::min(cpus, static_cast<int>(std::strtod(quota.c_str(), nullptr) / period));
+  }
+  return std::max(cpus, 1);
+}
+
+std::int64_t usable_memory(const std::string& cgroup) {
+  const auto machine = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
+  std::ifstream file(cgroup + "/memory.max");
+  std::int64_t most = 0;  // "max": there is no limit.
+  return file >> most && most > 0 ? std::min(machine, most) : machine;
+}
+
 std::vector<std::string> visible_gpus() {
   std::vector<std::string> ids;
   if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) {
@@ -88,8 +90,7 @@ NodeResources detect_resources(std::optional<double> num_cpus, std::optional<dou
   node.hostname = hostname.data();
   node.total = extra;
   node.total["CPU"] = num_cpus.value_or(usable_cpus());
-  node.total.try_emplace("memory",
-                         static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE)));
+  node.total.try_emplace("memory", static_cast<double>(usable_memory()));
   node.gpu_ids = visible_gpus();
   if (num_gpus) {
     const auto wanted = static_cast<std::size_t>(*num_gpus);

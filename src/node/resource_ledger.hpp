@@ -26,6 +26,12 @@ BOOST_DESCRIBE_STRUCT(NodeResources, (), (node_id, hostname, node_ip, total, gpu
 /// The NVIDIA devices that this process sees, as CUDA_VISIBLE_DEVICES names them, or would.
 std::vector<std::string> visible_gpus();
 
+/// CPUs that this process may use: those of its affinity, and no more than the quota of its cgroup
+/// (v2), rounded down. 1 at least.
+int usable_cpus(const std::string& cgroup = "/sys/fs/cgroup");
+/// Bytes of memory that this process may use: the machine's, and no more than its cgroup may have.
+std::int64_t usable_memory(const std::string& cgroup = "/sys/fs/cgroup");
+
 /// This machine: CPUs that this process may use (affinity and cgroup quota), memory, visible GPUs.
 /// `num_cpus`, `num_gpus` and `extra` replace or add to what was found. Its labels are those given,
 /// and its accelerator's.

@@ -6,13 +6,13 @@
 #include "flow/functions/wider_schema.hpp"
 #include "flow/item_turn.hpp"
 #include "flow/unit_steps.hpp"
+#include "node/resource_ledger.hpp"
 
 #include <algorithm>
 #include <condition_variable>
 #include <map>
 #include <mutex>
 #include <set>
-#include <thread>
 #include <utility>
 
 namespace headway::flow {
@@ -354,7 +354,7 @@ class FunctionPool::State {
   const std::shared_ptr<FunctionHost> host_;
   const FunctionSpec spec_;
   const std::shared_ptr<FunctionDesk> desk_;
-  const int cores_ = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  const int cores_ = node::usable_cpus();
   int workers_max_ = 1;
   mutable std::mutex mutex_;
   std::condition_variable changed_;

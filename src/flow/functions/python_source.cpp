@@ -1,6 +1,7 @@
 #include "flow/functions/python_source.hpp"
 
 #include "core/signals_blocked.hpp"
+#include "node/resource_ledger.hpp"
 
 #include <arrow/util/iterator.h>
 
@@ -184,7 +185,7 @@ arrow::Result<std::shared_ptr<const Source>> open_python_source(std::shared_ptr<
   spec.calls.front().kind = "source";
   spec.calls.front().pickled = blobs[static_cast<std::size_t>(node.function)];
   // One more than cores: the worker of the first unit waits until that unit is read.
-  spec.workers_max = static_cast<int>(std::max(1u, std::thread::hardware_concurrency())) + 1;
+  spec.workers_max = node::usable_cpus() + 1;
   ARROW_ASSIGN_OR_RAISE(auto pool, pools->pool(spec));
   auto source = std::make_shared<PythonSource>(std::move(pool), node);
   ARROW_RETURN_NOT_OK(source->begin());

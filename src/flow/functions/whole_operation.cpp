@@ -3,6 +3,7 @@
 #include "flow/batch_bytes.hpp"
 #include "flow/functions/function_memory.hpp"
 #include "flow/functions/function_pool.hpp"
+#include "node/resource_ledger.hpp"
 #include "wire/blocking_channel.hpp"
 
 #include <arrow/io/memory.h>
@@ -17,7 +18,6 @@
 #include <map>
 #include <optional>
 #include <sys/socket.h>
-#include <thread>
 #include <unistd.h>
 #include <utility>
 
@@ -139,7 +139,7 @@ class WholeReader : public arrow::RecordBatchReader {
     setup.arguments = spec_.arguments;
     setup.memory_bytes = spec_.memory_bytes;
     setup.folder = folder_;
-    setup.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    setup.threads = node::usable_cpus();
     setup.batch_rows = spec_.batch_rows;
     std::string schemas;
     for (const WholeInput& input : inputs_) {
