@@ -75,7 +75,7 @@ struct Open {
 };
 BOOST_DESCRIBE_STRUCT(Open, (), (plan, consumption, blob_sizes, errored_max, other_nodes))
 
-/// A question about a plan: "schema", "count", "files", "explain" or "size".
+/// A question about a plan: "schema", "check", "count", "files", "explain" or "size".
 struct Ask {
   static constexpr std::string_view is = "Ask";
   static constexpr wire::FrameBounds bounds = wire::user_bytes;

@@ -4,6 +4,7 @@
 #include "data/rules.hpp"
 #include "flow/flow.hpp"
 #include "flow/functions/wider_schema.hpp"
+#include "flow/plan_check.hpp"
 
 #include <arrow/ipc/writer.h>
 
@@ -35,6 +36,23 @@ Answered answer_schema(Engine& engine, const PlanInput& input, Errand& errand) {
   return value_of(to_json(layout_of(*schema, 0)), std::make_shared<const std::string>(text->ToString()));
 }
 
+Answered answer_check(Engine& engine, const PlanInput& input) {
+  ARROW_ASSIGN_OR_RAISE(const auto bound, bind_plan(engine, input));
+  JsonArray wholes;
+  std::string schemas;
+  for (const BoundWhole& each : bound) {
+    JsonArray sizes;
+    for (const auto& schema : each.inputs) {
+      ARROW_ASSIGN_OR_RAISE(const auto text, arrow::ipc::SerializeSchema(*schema));
+      sizes.emplace_back(text->size());
+      schemas += text->ToString();
+    }
+    wholes.emplace_back(JsonObject{
+        {"operation", each.whole->operation}, {"options", each.whole->options}, {"schema_bytes", std::move(sizes)}});
+  }
+  return value_of(std::move(wholes), std::make_shared<const std::string>(std::move(schemas)));
+}
+
 Answered counted(std::int64_t rows, const ErroredUnits& errored) {
   return value_of(JsonObject{{"rows", rows}, {"errored", errored.count()}, {"first_failure", errored.first_failure()}});
 }
@@ -58,6 +76,7 @@ Answered answer_count(Engine& engine, const PlanInput& input, const std::shared_
 Answered answered(Engine& engine, const std::string& what, const PlanInput& input,
                   const std::shared_ptr<FlowGauges>& gauges, Errand& errand) {
   if (what == "schema") return answer_schema(engine, input, errand);
+  if (what == "check") return answer_check(engine, input);
   if (what == "count") return answer_count(engine, input, gauges, errand);
   if (what == "size") {
     ARROW_ASSIGN_OR_RAISE(const std::int64_t bytes, PlanBuilder(engine, input, {}).bytes());
@@ -72,7 +91,7 @@ Answered answered(Engine& engine, const std::string& what, const PlanInput& inpu
     for (const data::Node& node : input.optimised.nodes) text += data::to_string(node) + "\n";
     return value_of(Json(text));
   }
-  return arrow::Status::Invalid("\"", what, "\" is no question; there are schema, count, size, files, explain");
+  return arrow::Status::Invalid("\"", what, "\" is no question; there are schema, check, count, size, files, explain");
 }
 
 arrow::Result<wire::Frame> invited(Engine& engine, const feed::Invite& invite) {

@@ -17,6 +17,7 @@ namespace headway::flow {
 /// | count | the number of rows | |
 /// | size | decoded bytes that are read, as far as the files say | |
 /// | files | a list of locations | |
+/// | check | what `bind_plan` gives: `operation`, `options`, `schema_bytes` | schemas, as above |
 /// | explain | text, one line for each node | |
 ///
 /// `gauges` count what is run for it, and it ends with the errand.

@@ -88,4 +88,10 @@ arrow::Result<std::unique_ptr<Source>> open_source(const data::ReadNode& node, a
                                                    std::int64_t errored_max = 0,
                                                    std::shared_ptr<WiderTypes> wider = nullptr);
 
+/// The schema that `open_source` would fix, by as many files as decide it; no file is cut. Null: a
+/// file cannot be found or opened. Errors: columns that are asked for and are not there.
+arrow::Result<std::shared_ptr<arrow::Schema>> schema_of_files(const data::ReadNode& node, arrow::MemoryPool* pool,
+                                                              std::int64_t errored_max,
+                                                              std::shared_ptr<WiderTypes> wider);
+
 }  // namespace headway::flow

@@ -53,6 +53,19 @@ def schema(plan: Plan, context: DataContext) -> pa.Schema:
     return pa.ipc.read_schema(pa.py_buffer(_asked(plan, "schema", context)[1]))
 
 
+def ask_once(plan: Plan, what: str, context: DataContext) -> tuple[Any, bytes]:
+    """The engine's answer, and the bytes that come with it. A process that was started for this
+    question ends.
+    """
+    had_one = os.getpid() in _engines
+    try:
+        return _asked(plan, what, context)
+    finally:
+        if not had_one:
+            with _lock:
+                _engines.pop(os.getpid(), None)
+
+
 def count(plan: Plan, context: DataContext) -> int:
     """How many rows a plan has."""
     with Progress(context, "count") as progress:

@@ -10,6 +10,10 @@ from typing import Any
 #: Under which argument a node names its function, where it is not ``blob``.
 _BLOB = {"python_source": "function"}
 
+#: Nodes behind which only rows show the columns, and nodes that name columns.
+_UNKNOWN = ("function", "python_source")
+_NAMING = ("project", "drop", "filter", "whole")
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -72,6 +76,18 @@ class Plan:
     def uses(self, *ops: str) -> bool:
         """Whether a node is one of these."""
         return any(node["op"] in ops for node in self.nodes)
+
+    def names_known_columns(self) -> bool:
+        """Whether a node names columns that a source shows, with no function in between."""
+        known: list[bool] = []
+        names = False
+        for node in self.nodes:
+            op, args = node["op"], node["args"]
+            reads = op == "range" or (op == "read" and args.get("blob") is None)
+            known.append(reads or (op not in _UNKNOWN and any(known[each] for each in node["inputs"])))
+            is_asked = op in _NAMING or (op == "read" and args["options"].get("columns") is not None)
+            names = names or (is_asked and (reads or any(known[each] for each in node["inputs"])))
+        return names
 
 
 def _number(blobs: list[bytes], blob: bytes) -> int:

@@ -34,7 +34,7 @@ from headway.train._run.result import Result
 from headway.train._run.surroundings import surroundings
 from headway.train._run.user_callback import TrainRunContext
 from headway.train._training_function.signature import BuiltInLoop, check_loop_config, loop_arguments
-from headway.train._training_function.trainer_datasets import check_datasets, modules_for, with_datasets
+from headway.train._training_function.trainer_datasets import check_columns, check_datasets, modules_for, with_datasets
 from headway.train._validation.config import WITHOUT_CONFIG, ValidationConfig
 from headway.train.backend import BackendConfig
 from headway.train.base_trainer import BaseTrainer
@@ -239,8 +239,7 @@ class DataParallelTrainer(BaseTrainer):
         train twice. A notice says so, with the checkpoint and the reason, before anything happens.
 
         Returns:
-            The result; it is complete: every worker has ended and all of its output and files are
-            where they belong.
+            The complete result: every worker has ended, and its output and files are in place.
 
         Raises:
             WorkerGroupError: the group failed more often than ``FailureConfig.max_failures``
@@ -250,10 +249,10 @@ class DataParallelTrainer(BaseTrainer):
             PreemptionError: this process received SIGTERM, or nodes were taken away more often than
                 ``FailureConfig.max_preemption_failures`` allows.
             ControllerError: a callback raised; the message names it.
-            ValueError: resources that no machine has; nothing was started.
-            OSError: the storage path cannot be written, or holds a ``run.json`` of something else;
-                nothing was started.
-            FileExistsError: the run has a driver already, which is named; nothing was started.
+            ValueError: no machine has the resources, or a data set's files lack columns it names.
+            OSError: the storage path cannot be written, or holds a ``run.json`` of something else.
+            FileExistsError: the run has a driver already, which is named. Where one of these three
+                is raised, nothing was started.
             KeyboardInterrupt: Ctrl-C. The workers have ended; what was reported so far is kept.
         """
         return self._begin().serve()
@@ -292,10 +291,11 @@ class DataParallelTrainer(BaseTrainer):
             raise FileNotFoundError(f"resume_from_checkpoint is {resume!r}, which is no directory")
         if self.scaling_config.num_workers == 0:
             return LocalRun(self, spec, callbacks)
-        run = get_runtime().start_run(
-            validation=self.validation_config._dumps() if self.validation_config is not None else None,
-            **self._start_arguments(spec),
-        )
+        runtime = get_runtime()
+        validation = self.validation_config._dumps() if self.validation_config is not None else None
+        arguments = self._start_arguments(spec)
+        check_columns(self._with_datasets, self.datasets)
+        run = runtime.start_run(validation=validation, **arguments)
         loop = RunLoop(
             run,
             self.backend_config.backend_cls(),

@@ -85,4 +85,10 @@ arrow::Result<std::unique_ptr<Source>> open_file_source(const data::ReadNode& re
                                                         arrow::MemoryPool* pool, std::int64_t errored_max = 0,
                                                         std::shared_ptr<WiderTypes> wider = nullptr);
 
+/// The schema of that source, whose files are not cut. Null: they cannot be found or opened.
+arrow::Result<std::shared_ptr<arrow::Schema>> schema_of_file_source(const data::ReadNode& read,
+                                                                    std::unique_ptr<FileFormat> format,
+                                                                    arrow::MemoryPool* pool, std::int64_t errored_max,
+                                                                    std::shared_ptr<WiderTypes> wider);
+
 }  // namespace headway::flow

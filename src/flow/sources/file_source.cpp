@@ -288,6 +288,26 @@ arrow::Result<std::shared_ptr<arrow::Schema>> open_format(FileFormat& format, co
   return schema;
 }
 
+/// Finds the files and fixes the columns that their format has.
+arrow::Result<std::shared_ptr<OpenedFiles>> open_files(const data::ReadNode& read, std::unique_ptr<FileFormat> format,
+                                                       arrow::MemoryPool* pool, std::int64_t errored_max,
+                                                       std::shared_ptr<WiderTypes> wider) {
+  static const arrow::Status kernels = arrow::compute::Initialize();
+  ARROW_RETURN_NOT_OK(kernels);
+  auto opened = std::make_shared<OpenedFiles>();
+  ARROW_ASSIGN_OR_RAISE(opened->found, find_files(read));
+  const std::vector<SourceFile>& files = opened->found.files;
+  opened->format = std::move(format);
+  ARROW_ASSIGN_OR_RAISE(opened->format_schema, open_format(*opened->format, files, pool, errored_max));
+  if (wider != nullptr && opened->format->has_samples()) {
+    opened->wider = std::move(wider);
+    opened->source = name_of_source(read, files);
+    const auto known = opened->wider->find(opened->source);
+    if (known != nullptr) opened->format_schema = opened->format->widen(*known);
+  }
+  return opened;
+}
+
 }  // namespace
 
 std::shared_ptr<arrow::Schema> FileFormat::widen(const arrow::Schema&) { return nullptr; }
@@ -317,24 +337,22 @@ arrow::Result<std::int64_t> unit_bytes_of(const data::ReadNode& read) {
 arrow::Result<std::unique_ptr<Source>> open_file_source(const data::ReadNode& read, std::unique_ptr<FileFormat> format,
                                                         arrow::MemoryPool* pool, std::int64_t errored_max,
                                                         std::shared_ptr<WiderTypes> wider) {
-  static const arrow::Status kernels = arrow::compute::Initialize();
-  ARROW_RETURN_NOT_OK(kernels);
-  auto opened = std::make_shared<OpenedFiles>();
-  ARROW_ASSIGN_OR_RAISE(opened->found, find_files(read));
-  const std::vector<SourceFile>& files = opened->found.files;
-  opened->format = std::move(format);
-  ARROW_ASSIGN_OR_RAISE(opened->format_schema, open_format(*opened->format, files, pool, errored_max));
-  if (wider != nullptr && opened->format->has_samples()) {
-    opened->wider = std::move(wider);
-    opened->source = name_of_source(read, files);
-    const auto known = opened->wider->find(opened->source);
-    if (known != nullptr) opened->format_schema = opened->format->widen(*known);
-  }
+  ARROW_ASSIGN_OR_RAISE(auto opened, open_files(read, std::move(format), pool, errored_max, std::move(wider)));
   ARROW_RETURN_NOT_OK(set_schema(read, *opened));
   ARROW_ASSIGN_OR_RAISE(std::vector<Piece> pieces, split_all(*opened, errored_max != 0));
   ARROW_ASSIGN_OR_RAISE(const std::int64_t unit_bytes, unit_bytes_of(read));
   const std::int64_t packed_bytes = errored_max == 0 ? std::min(packed_bytes_min, unit_bytes) : 0;
   return std::make_unique<FileSource>(std::move(opened), std::move(pieces), packed_bytes);
+}
+
+arrow::Result<std::shared_ptr<arrow::Schema>> schema_of_file_source(const data::ReadNode& read,
+                                                                    std::unique_ptr<FileFormat> format,
+                                                                    arrow::MemoryPool* pool, std::int64_t errored_max,
+                                                                    std::shared_ptr<WiderTypes> wider) {
+  const auto opened = open_files(read, std::move(format), pool, errored_max, std::move(wider));
+  if (!opened.ok()) return nullptr;
+  ARROW_RETURN_NOT_OK(set_schema(read, **opened));
+  return (*opened)->schema;
 }
 
 }  // namespace headway::flow

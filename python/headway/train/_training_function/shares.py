@@ -16,6 +16,7 @@ from headway import _session as worker_session
 from headway._values.arguments import refuse
 from headway._worker.in_context import InContext
 from headway.data import DataContext, DataIterator, Dataset, from_ray
+from headway.data._column_check import check_columns
 from headway.data._epochs import Share, lanes_for
 from headway.data._frames import is_of_ray
 from headway.train._training_function.data_config import DataConfig
@@ -45,6 +46,15 @@ class Shares:
             if name in session.shards:
                 session.shards[name].load_state_dict(position)
         return nullcontext()
+
+    def check_columns(self) -> None:
+        """Raises ValueError for a data set that names columns which its files do not have, as far
+        as that can be known without running a function. What a user's ``configure`` makes of data
+        sets is not known.
+        """
+        if type(self.config).configure is DataConfig.configure:
+            for dataset in self.datasets.values():
+                check_columns(dataset._plan, dataset.context)
 
     def _shards(self, session: worker_session.WorkerSession) -> dict[str, DataIterator]:
         context = session.context

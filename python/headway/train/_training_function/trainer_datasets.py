@@ -40,6 +40,14 @@ def with_datasets(function: Callable[..., Any], datasets: dict[str, Any], config
     return with_shares(function, datasets, config)
 
 
+def check_columns(function: Callable[..., Any], datasets: dict[str, Any]) -> None:
+    """Raises ValueError before a run where :func:`with_datasets` gave the function a data set that
+    names columns which its files do not have.
+    """
+    if datasets:
+        function.context.check_columns()  # type: ignore[attr-defined]
+
+
 def modules_for(datasets: dict[str, Any]) -> list[str]:
     """What ranks import for these data sets."""
     return ["headway.data", "headway.data._client", "numpy"] if datasets else []
