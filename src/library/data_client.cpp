@@ -9,14 +9,31 @@
 #include "library/slot_columns.hpp"
 
 #include <charconv>
+#include <cstdio>
+#include <mutex>
+#include <set>
 #include <utility>
 
 namespace headway::library {
 namespace {
 
+/// Once for each data set of a training, by its first rank.
+void say_dropped(const std::string& name, std::int64_t rows, int world_size) {
+  static std::mutex mutex;
+  static std::set<std::string> said;
+  const std::lock_guard lock(mutex);
+  if (!said.insert(name).second) return;
+  const std::string last =
+      rows == 1 ? "last row of an epoch was" : "last " + std::to_string(rows) + " rows of an epoch were";
+  std::fprintf(stderr, "headway: data set '%s': the %s dropped, because the %d ranks have equal shares\n", name.c_str(),
+               last.c_str(), world_size);
+}
+
 class OpenedStream : public DataStream {
  public:
-  OpenedStream(std::unique_ptr<feed::Stream> stream, DataWaits* waits) : stream_(std::move(stream)), waits_(waits) {}
+  /// `on_dropped`: called with the number of last rows that no rank got. May be unset.
+  OpenedStream(std::unique_ptr<feed::Stream> stream, DataWaits* waits, std::function<void(std::int64_t)> on_dropped)
+      : stream_(std::move(stream)), waits_(waits), on_dropped_(std::move(on_dropped)) {}
   ~OpenedStream() override {
     end_epoch();
     stream_->close();
@@ -32,6 +49,7 @@ class OpenedStream : public DataStream {
     if (taken.failure) return taken.value.error();
     if (!taken.value) return in_words_of_data_process(taken.value.error());
     if (*taken.value == nullptr) {
+      if (on_dropped_ && stream_->end().dropped > 0) on_dropped_(stream_->end().dropped);
       end_epoch();
       return std::optional<Taken>();
     }
@@ -48,6 +66,7 @@ class OpenedStream : public DataStream {
 
   std::unique_ptr<feed::Stream> stream_;
   DataWaits* waits_;
+  const std::function<void(std::int64_t)> on_dropped_;
 };
 
 Result<feed::Reply> answer_to(const wire::Frame& question) {
@@ -100,11 +119,15 @@ Result<std::unique_ptr<DataStream>> open_data(const std::string& plan_json, cons
   if (!plan) return plan.error();
   Result<feed::Consumption> consumption = from_json_text<feed::Consumption>(consumption_json, "how rows are cut");
   if (!consumption) return consumption.error();
+  std::function<void(std::int64_t)> on_dropped;
+  if (!name.empty() && consumption->rank == 0 && !consumption->drop_last) {
+    on_dropped = [name, world = consumption->world_size](std::int64_t rows) { say_dropped(name, rows, world); };
+  }
   const feed::Open open{std::move(*plan), std::move(*consumption), {}};
   auto stream = feed::Stream::open(process->address, process->hello, open, nullptr);
   if (!stream) return in_words_of_data_process(stream.error());
   DataWaits* waits = name.empty() ? nullptr : &DataWaits::of(name);
-  return std::unique_ptr<DataStream>(std::make_unique<OpenedStream>(std::move(*stream), waits));
+  return std::unique_ptr<DataStream>(std::make_unique<OpenedStream>(std::move(*stream), waits, std::move(on_dropped)));
 }
 
 }  // namespace headway::library

@@ -74,7 +74,7 @@ int main(int argc, char** argv) {
   const std::string mode = argv[1];
   headway::TrainerOptions options{.config = {{"mode", mode}}, .scaling = {.num_workers = 2}};
   options.run = {.name = "data", .storage_path = argv[2], .failure = {.max_failures = mode == "stopped" ? 0 : 1}};
-  if (mode == "resumed_by_three") options.scaling.num_workers = 3;
+  if (mode == "resumed_by_three" || mode == "by_three") options.scaling.num_workers = 3;
   const data::Dataset rows = data::read_csv(argv[3]).filter(data::col("id") != 13);
   options.datasets.emplace("train", mode == "function" ? rows.map_batches(add_100) : rows.random_shuffle({.seed = 1}));
   if (mode == "not_split") options.datasets_to_split.emplace();

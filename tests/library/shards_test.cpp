@@ -156,6 +156,16 @@ BOOST_AUTO_TEST_CASE(every_rank_gets_all_rows_of_a_data_set_that_is_not_split) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(last_rows_that_no_rank_gets_are_said_once) {
+  const Ended ended = run("by_three");
+  BOOST_TEST_CONTEXT(ended.output) {
+    BOOST_TEST_REQUIRE(ended.code == 0);
+    const std::string said = "data set 'train': the last row of an epoch was dropped, because the 3 ranks have equal";
+    BOOST_TEST(ended.says(said));
+    BOOST_TEST(ended.output.find(said) == ended.output.rfind(said));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(names_that_there_are_not_are_told_with_those_that_there_are) {
   const Ended split = run("unknown_split");
   BOOST_TEST(

@@ -51,12 +51,12 @@ def fit(dataset, tmp_path, **options):
 
 
 def check_refused(dataset, tmp_path):
-    """What `schema()` says, `fit()` says, and nothing has begun."""
+    """What `schema()` says, `fit()` says of the data set, and nothing has begun."""
     with pytest.raises(ValueError, match="column") as of_schema:
         dataset.schema()
     with pytest.raises(ValueError, match="column") as of_fit:
         fit(dataset, tmp_path)
-    assert str(of_fit.value) == str(of_schema.value)
+    assert str(of_fit.value) == f"data set 'train': {of_schema.value}"
     assert not (tmp_path / "begun").exists()
     assert not (tmp_path / "runs").exists()
     return str(of_fit.value)

@@ -53,8 +53,11 @@ class Shares:
         sets is not known.
         """
         if type(self.config).configure is DataConfig.configure:
-            for dataset in self.datasets.values():
-                check_columns(dataset._plan, dataset.context)
+            for name, dataset in self.datasets.items():
+                try:
+                    check_columns(dataset._plan, dataset.context)
+                except ValueError as error:
+                    raise ValueError(f"data set {name!r}: {error}") from None
 
     def _shards(self, session: worker_session.WorkerSession) -> dict[str, DataIterator]:
         context = session.context
