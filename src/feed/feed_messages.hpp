@@ -25,7 +25,7 @@ struct Hello {
   static constexpr std::string_view is = "Hello";
   static constexpr wire::FrameBounds bounds = wire::user_values;
   int protocol = protocol_version;
-  std::int64_t budget = 0;  ///< Bytes; 0: a quarter of the machine's memory.
+  std::int64_t budget = 0;  ///< Bytes; 0: a quarter of the memory that the process may use.
   int threads = 0;          ///< 0: one for each CPU that the process may use.
   /// The command that starts the host of Python functions.
   std::vector<std::string> function_host;
