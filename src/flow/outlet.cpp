@@ -10,7 +10,8 @@ namespace {
 constexpr std::uint64_t ahead_bytes = 256 << 10;
 constexpr std::uint64_t places_min = 64;
 constexpr std::uint64_t places_max = 1 << 16;
-/// Where memory is full, no more than one batch waits for the client, if it is larger than this.
+/// Where memory is full, no more than one batch waits for the client, if it is larger than this,
+/// and the next is made when the client has let go of it, or waits.
 constexpr std::uint64_t large_batch = 8 << 20;
 
 /// Batches that may wait for the client.
@@ -38,10 +39,11 @@ std::uint64_t Outlet::ahead_max(std::uint64_t batch_size) const {
   return std::min(std::max(waiting_of(prefetch_) + 1, small), rings_.places());
 }
 
-/// A client that waits may keep all batches that it has had: no other slot will come back.
+/// A client that waits may keep all batches that it has had: no other slot will come back. While it
+/// uses a large one, it does not need the next: both would be there at once.
 bool Outlet::is_needed() {
   if (closed_ || !collect() || rings_.ahead() > rings_.places()) return true;
-  return rings_.ahead() == 0 && (rings_.client_waits() || memory_->in_use() <= 1);
+  return rings_.ahead() == 0 && (rings_.client_waits() || memory_->bytes_in_use() <= large_batch);
 }
 
 void Outlet::wait_for_need() {

@@ -30,8 +30,10 @@ class Outlet {
   /// `unavailable`, `corrupted`. One thread.
   Result<bool> deal(const SlotBatch& batch, std::uint32_t layout, feed::BatchInSlot place,
                     const std::function<void(bool waits)>& on_wait);
-  /// Waits until the client needs a batch that was not dealt yet, and has no more than the one that
-  /// it uses, or is gone. Gives up the memory of the others. Same thread as `deal`.
+  /// Whether the client, or its end, needs a batch that was not dealt yet although memory is full:
+  /// it has taken all others, and waits, or uses no more than small ones. Same thread as `deal`.
+  bool is_needed();
+  /// Waits for that. Gives up the memory of batches that have come back. Same thread as `deal`.
   void wait_for_need();
   /// The stream's first message: where batches will be. `ring`: what of them may lie outside slots;
   /// may be null. Any thread. Errors: `unavailable`.
@@ -54,7 +56,6 @@ class Outlet {
  private:
   Outlet(std::unique_ptr<SlotMemory> memory, feed::DealingEnd rings, int prefetch, std::function<void()> notify);
   std::uint64_t ahead_max(std::uint64_t batch_size) const;
-  bool is_needed();
   Result<void> collect();
 
   const std::unique_ptr<SlotMemory> memory_;

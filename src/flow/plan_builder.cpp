@@ -7,7 +7,6 @@
 #include "flow/functions/function_step.hpp"
 #include "flow/functions/python_filesystem.hpp"
 #include "flow/functions/python_source.hpp"
-#include "flow/functions/whole_stage.hpp"
 #include "flow/range_source.hpp"
 #include "flow/row_steps.hpp"
 #include "flow/window_stage.hpp"
@@ -273,7 +272,7 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build_union(std::size_t index) {
 arrow::Result<PlanBuilder::Built> PlanBuilder::build_whole(std::size_t index, const data::WholeNode& whole) {
   ARROW_ASSIGN_OR_RAISE(auto stages, inputs_of(index));
   Built built;
-  built.stage = whole_stage(engine_.functions(), whole, std::move(stages), duckdb_bytes(), engine_.scratch());
+  built.stage = whole_stage(engine_.functions(), whole, std::move(stages), whole_memory(), engine_.scratch());
   built.stage = gauged(std::move(built.stage), whole.blob ? "groupby" : whole.operation);
   if (!whole.blob) return built;
   const UnitPlace place{config_.seed, config_.epoch, 0, "", true};

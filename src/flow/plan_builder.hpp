@@ -7,6 +7,7 @@
 #include "flow/engine.hpp"
 #include "flow/errored_units.hpp"
 #include "flow/flow_gauges.hpp"
+#include "flow/functions/whole_stage.hpp"
 #include "flow/shared_ring.hpp"
 #include "flow/stage.hpp"
 #include "flow/unit_chain.hpp"
@@ -129,7 +130,7 @@ class PlanBuilder {
                                                  const std::vector<data::UnitSize>& units, bool may_grow);
   arrow::Result<std::unique_ptr<Stage>> shuffled_on_disk(std::unique_ptr<Stage> rows, std::uint64_t key_start);
   arrow::Result<Built> build_whole(std::size_t index, const data::WholeNode& whole);
-  std::int64_t duckdb_bytes() const;
+  WholeMemory whole_memory() const;
   arrow::Result<Built> build_cut(std::size_t index, const data::RepartitionNode& cut);
   arrow::Result<std::vector<std::unique_ptr<Stage>>> inputs_of(std::size_t index);
   arrow::Result<std::unique_ptr<Stage>> stage_of(Built built);

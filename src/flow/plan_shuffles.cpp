@@ -2,7 +2,6 @@
 #include "data/exact_order.hpp"
 #include "flow/combined_stages.hpp"
 #include "flow/cut_stages.hpp"
-#include "flow/functions/whole_stage.hpp"
 #include "flow/local_shuffle.hpp"
 #include "flow/plan_builder.hpp"
 #include "flow/window_stage.hpp"
@@ -103,23 +102,27 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build_shuffle(std::size_t index, 
   return made;
 }
 
-/// What DuckDB gets for an operation. All operations of a plan may run at once, and share three
-/// quarters of what the budget has for rows. The rest is for rows on their way in and out, and for
-/// what the process takes beyond DuckDB's limit: 110 MiB were measured. Beside functions' workers
-/// it gets less, since each of them has memory that is not for rows.
-std::int64_t PlanBuilder::duckdb_bytes() const {
+/// What an operation gets. All operations of a plan may run at once, and share three quarters of
+/// what the budget has for rows. The rest is for rows on their way in and out, and for what the
+/// process takes beyond DuckDB's limit: 110 MiB were measured. Beside functions' workers it gets
+/// less, since each of them has memory that is not for rows; where it has no less to get, what it
+/// takes of the budget leaves that for them.
+WholeMemory PlanBuilder::whole_memory() const {
+  constexpr std::int64_t mebibyte = 1 << 20;
+  constexpr std::int64_t duckdb_min = 64 * mebibyte;  // With 48 MiB DuckDB fails.
+  constexpr std::int64_t beyond_limit = 112 * mebibyte;
+  constexpr std::int64_t python = 64 * mebibyte;  // And DuckDB itself.
   const auto needs_all_rows = [](const data::Node& node) {
     const auto* shuffle = node.as<data::ShuffleNode>();
     return node.as<data::WholeNode>() != nullptr || (shuffle != nullptr && shuffle->kind == data::ShuffleKind::exact);
   };
-  const auto operations = std::ranges::count_if(input_.optimised.nodes, needs_all_rows);
   const auto calls_python = [](const data::Node& node) { return node.as<data::FunctionNode>() != nullptr; };
-  constexpr std::int64_t of_workers = 32 << 20;
-  const bool has_workers = std::ranges::any_of(input_.optimised.nodes, calls_python);
-  const std::int64_t beyond_limit = (std::int64_t{112} << 20) + (has_workers ? of_workers : 0);
+  const auto operations = std::ranges::count_if(input_.optimised.nodes, needs_all_rows);
+  const std::int64_t of_workers = std::ranges::any_of(input_.optimised.nodes, calls_python) ? 32 * mebibyte : 0;
   const std::int64_t bytes = engine_.budget().bytes();
-  const std::int64_t all = std::max(bytes / 4, std::min(bytes / 4 * 3, bytes - beyond_limit));
-  return all / std::max<std::int64_t>(1, operations);
+  const std::int64_t all = std::min(bytes / 4 * 3, bytes - beyond_limit - of_workers);
+  const std::int64_t each = all / std::max<std::int64_t>(1, operations);
+  return {std::max(duckdb_min, each), python + (each < duckdb_min ? of_workers : 0)};
 }
 
 /// DuckDB sorts the rows by their keys, and spills what exceeds memory.
@@ -139,7 +142,7 @@ arrow::Result<std::unique_ptr<Stage>> PlanBuilder::shuffled_on_disk(std::unique_
   Stages inputs;
   inputs.push_back(std::move(rows));
   auto schema = plain_schema(inputs.front()->schema());
-  return whole_stage(engine_.functions(), sort, std::move(inputs), duckdb_bytes(), engine_.scratch(),
+  return whole_stage(engine_.functions(), sort, std::move(inputs), whole_memory(), engine_.scratch(),
                      std::move(schema));
 }
 

@@ -71,9 +71,13 @@ bool SlotMemory::has_room(std::uint64_t size) {
   return fitting(size) != nullptr || budget_.taken() + static_cast<std::int64_t>(size) <= budget_.bytes();
 }
 
-std::size_t SlotMemory::in_use() const {
+std::uint64_t SlotMemory::bytes_in_use() const {
   const std::lock_guard lock(mutex_);
-  return static_cast<std::size_t>(std::ranges::count_if(slots_, [](const auto& entry) { return entry.second.in_use; }));
+  std::uint64_t bytes = 0;
+  for (const auto& [id, known] : slots_) {
+    if (known.in_use) bytes += known.slot.size;
+  }
+  return bytes;
 }
 
 Result<Slot> SlotMemory::take(std::uint64_t size) {

@@ -47,8 +47,8 @@ class SlotMemory {
   void drop_free_ones();
   /// Whether a slot of this size is free already, or within the budget.
   bool has_room(std::uint64_t size);
-  /// How many slots the client has, or will have.
-  std::size_t in_use() const;
+  /// Bytes of the slots that the client has, or will have.
+  std::uint64_t bytes_in_use() const;
 
   /// A descriptor for the client.
   Result<wire::Fd> share() const;

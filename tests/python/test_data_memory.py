@@ -9,7 +9,9 @@ BUDGET = 256 << 20
 ROW = 100_000_000
 
 START = f"""
-import threading
+import os, threading
+# Processes that compile the modules that they import take some MiB more.
+os.environ.update(PYTHONDONTWRITEBYTECODE="1", PYTHONPYCACHEPREFIX="/none")
 import numpy as np
 from headway import data
 

@@ -58,6 +58,32 @@ def test_frameworks_that_a_function_imports_are_needed_though_the_driver_has_not
     assert needed_modules(function) == ["sklearn", "sklearn.tree", "sklearn.tree:tree"]
 
 
+def test_what_a_function_imports_under_a_condition_is_left_to_it(monkeypatch):
+    from headway._runtime import needed_modules as needed
+
+    def function(config):
+        if not config:
+            return None
+        import sklearn
+
+        if config["kind"] == "torch" and config["size"]:
+            import torch
+            from torch.utils import data
+        else:
+            import lightning
+        for _ in range(config["times"]):
+            import xgboost
+        try:
+            from transformers import Trainer
+        except ImportError:
+            import lightgbm
+        return sklearn, torch, data, lightning, xgboost, Trainer, lightgbm
+
+    monkeypatch.setattr(needed, "_can_be_imported", lambda package: package not in ("accelerate", "deepspeed"))
+    monkeypatch.setattr(needed, "_is_installed", lambda module: False)
+    assert needed_modules(function) == ["sklearn", "transformers", "transformers:Trainer", "xgboost"]
+
+
 def sets_a_variable():
     os.environ["A"] = "1"
     return imports_frameworks()

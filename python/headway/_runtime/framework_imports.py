@@ -54,7 +54,8 @@ _READING = frozenset({"copy", "get", "items", "keys", "values"})
 
 def framework_imports(function: types.FunctionType) -> Iterator[str]:
     """What a function's code, and that of functions in it, imports of frameworks: ``"module"``, or
-    ``"module:name"`` for ``from module import name``.
+    ``"module:name"`` for ``from module import name``. Not what it imports under a condition: a run
+    for which the condition is false would wait for that import.
     """
     around: dict[str, Any] = dict(function.__globals__)
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
@@ -118,16 +119,20 @@ def instructions(code: types.CodeType) -> Iterator[dis.Instruction]:
 def _in_code(code: types.CodeType, modules: Mapping[str, str]) -> Iterator[str]:
     """``modules`` are those that names around the code mean."""
     known = dict(modules)
-    module, before = "", None
+    module, before, condition_ends = "", None, 0
     for each in instructions(code):
         # One instruction may store or load two names.
         name = each.argval[-1] if isinstance(each.argval, tuple) and each.argval else each.argval
-        if each.opname == "IMPORT_NAME":
+        is_certain = each.offset >= condition_ends
+        # Within a condition, what jumps does so over an else.
+        if "JUMP" in each.opname and ("_IF_" in each.opname or not is_certain):
+            condition_ends = max(condition_ends, each.argval)
+        elif each.opname == "IMPORT_NAME":
             module = name
-            if _is_framework(module):
+            if is_certain and _is_framework(module):
                 yield module
         elif each.opname == "IMPORT_FROM":
-            if _is_framework(module):
+            if is_certain and _is_framework(module):
                 yield f"{module}:{name}"
         elif before is not None and before.opname == "IMPORT_NAME" and each.opname.startswith("STORE_"):
             stored = each.argval[0] if isinstance(each.argval, tuple) else each.argval

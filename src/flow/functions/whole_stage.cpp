@@ -13,9 +13,6 @@
 namespace headway::flow {
 namespace {
 
-/// What a worker has in memory beside DuckDB's rows: Python and DuckDB itself.
-constexpr std::int64_t worker_bytes = 64 << 20;
-
 /// The rows of a stage. `schema` may need the first of them.
 class StageReader : public arrow::RecordBatchReader {
  public:
@@ -64,8 +61,12 @@ class StageReader : public arrow::RecordBatchReader {
 class WholeStage : public Stage {
  public:
   WholeStage(std::shared_ptr<FunctionPools> pools, WholeSpec spec, std::vector<std::unique_ptr<Stage>> inputs,
-             std::shared_ptr<arrow::Schema> schema)
-      : pools_(std::move(pools)), spec_(std::move(spec)), inputs_(std::move(inputs)), schema_(std::move(schema)) {}
+             std::int64_t taken_bytes, std::shared_ptr<arrow::Schema> schema)
+      : pools_(std::move(pools)),
+        spec_(std::move(spec)),
+        inputs_(std::move(inputs)),
+        taken_bytes_(taken_bytes),
+        schema_(std::move(schema)) {}
 
   arrow::Result<std::optional<Chunk>> next() override {
     if (!result_) ARROW_RETURN_NOT_OK(begin());
@@ -97,7 +98,7 @@ class WholeStage : public Stage {
   arrow::Status begin() {
     ARROW_ASSIGN_OR_RAISE(auto host, pools_->host());
     // What is read ahead has the rest of the budget.
-    if (Budget* const budget = host->budget()) credit_ = budget->take(spec_.memory_bytes + worker_bytes);
+    if (Budget* const budget = host->budget()) credit_ = budget->take(taken_bytes_);
     std::vector<std::shared_ptr<arrow::RecordBatchReader>> readers;
     for (const auto& input : inputs_) {
       auto reader = std::make_shared<StageReader>(*input);
@@ -119,6 +120,7 @@ class WholeStage : public Stage {
   const std::shared_ptr<FunctionPools> pools_;
   WholeSpec spec_;
   const std::vector<std::unique_ptr<Stage>> inputs_;
+  const std::int64_t taken_bytes_;  ///< Of the budget, while it runs.
   const std::shared_ptr<arrow::Schema> schema_;
   std::shared_ptr<arrow::RecordBatchReader> result_;
   Credit credit_;
@@ -143,7 +145,7 @@ std::function<void(std::int64_t, const std::string&)> announcement(const std::st
 }  // namespace
 
 std::unique_ptr<Stage> whole_stage(std::shared_ptr<FunctionPools> pools, const data::WholeNode& node,
-                                   std::vector<std::unique_ptr<Stage>> inputs, std::int64_t memory_bytes,
+                                   std::vector<std::unique_ptr<Stage>> inputs, const WholeMemory& memory,
                                    const std::string& scratch, std::shared_ptr<arrow::Schema> schema) {
   WholeSpec spec;
   spec.name = node.operation == "group_map" ? "groupby" : node.operation;
@@ -151,10 +153,11 @@ std::unique_ptr<Stage> whole_stage(std::shared_ptr<FunctionPools> pools, const d
   arguments["operation"] = node.operation;
   arguments["options"] = node.options;
   spec.arguments = json_text(arguments);
-  spec.memory_bytes = memory_bytes;
+  spec.memory_bytes = memory.duckdb;
   spec.scratch = scratch;
   spec.spilled = announcement(spec.name);
-  return std::make_unique<WholeStage>(std::move(pools), std::move(spec), std::move(inputs), std::move(schema));
+  return std::make_unique<WholeStage>(std::move(pools), std::move(spec), std::move(inputs),
+                                      memory.duckdb + memory.beside, std::move(schema));
 }
 
 FunctionSpec group_function(const data::WholeNode& node, const std::vector<std::string>& blobs) {
