@@ -127,14 +127,15 @@ class ParquetFormat : public FileFormat {
     }
     std::sort(leaves.begin(), leaves.end());
     const auto group = static_cast<int>(piece.begin);
-    // Requests for remote ranges are joined. A mapped column is read where it is; another one of a
-    // local file in pieces that stay in the processor's cache until they are decompressed.
+    // Requests for remote ranges are joined. Columns of a local file that are not compressed are
+    // read where they are mapped; others in pieces that stay in the processor's cache until they
+    // are decompressed, which takes less time than to map their pages.
     const auto columns_read = static_cast<std::int64_t>(std::max<std::size_t>(leaves.size(), 1));
     const std::int64_t request = remote ? std::min(round_bytes / columns_read, request_bytes_max) : 0;
     const bool one_part = piece.rows <= rows_of_a_part;
     const bool joined = remote && (whole || (one_part && request < request_bytes_min));
     const bool maps = opened.mapped && opened.mapped->maps();
-    const bool fits = maps && largest(*metadata->RowGroup(group), leaves) <= MappedFile::range_max;
+    const bool fits = maps && can_be_mapped(*metadata->RowGroup(group), leaves);
     const std::int64_t buffer = joined || fits ? 0 : std::max(request, parquet::kDefaultBufferSize);
     ARROW_ASSIGN_OR_RAISE(auto reader, reader_of(opened.file, metadata, joined, buffer, pool));
     if (!whole) {
@@ -168,11 +169,13 @@ class ParquetFormat : public FileFormat {
     return Opened{mapped, mapped};
   }
 
-  /// The bytes of the largest of these columns, as they are in the file.
-  static std::int64_t largest(const parquet::RowGroupMetaData& group, const std::vector<int>& columns) {
-    std::int64_t most = 0;
-    for (const int column : columns) most = std::max(most, group.ColumnChunk(column)->total_compressed_size());
-    return most;
+  /// Whether each of these columns is as it is in memory, and small enough.
+  static bool can_be_mapped(const parquet::RowGroupMetaData& group, const std::vector<int>& columns) {
+    return std::ranges::all_of(columns, [&](int column) {
+      const auto chunk = group.ColumnChunk(column);
+      return chunk->compression() == parquet::Compression::UNCOMPRESSED &&
+             chunk->total_compressed_size() <= MappedFile::range_max;
+    });
   }
 
   static arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> all_of(
