@@ -85,8 +85,8 @@ class GroupedData;
 
 /// Rows with named columns, as a plan: nothing is read before something asks for rows. A data set
 /// never changes; each function returns another one. The plan runs in the data process of each
-/// machine (`headway-data`), in its threads, within its memory budget: a quarter of the machine's
-/// memory.
+/// machine (`headway-data`), in its threads, within its memory budget: a quarter of the memory that
+/// it may use, which is the machine's or the container's.
 ///
 /// Functions throw `BadResult` (`invalid_argument`), naming the argument, when they are called, and
 /// `not_found` for a local path that does not exist. What is wrong with the data is known when rows
