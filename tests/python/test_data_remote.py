@@ -117,6 +117,23 @@ def test_reads_that_fail_are_tried_again(store):
     assert (output.split(), proxy.busy) == (["499500"], 0)
 
 
+@pytest.mark.heavy
+def test_reads_of_google_cloud_storage_that_fail_are_tried_again():
+    with storage_servers.gs() as google:
+        url, port = google.url("busy"), google.url().rpartition("%3A")[2]
+        proxy = BusyAtFirst(int(port), busy=3)
+        output = object_store.run(
+            f"""
+            import headway.data
+            headway.data.range(1000).write_parquet("{url}")
+            print(headway.data.read_parquet("{url.replace(port, str(proxy.port))}").sum("id"))
+            """,
+            **google.env,
+        )
+        proxy.close()
+    assert (output.split(), proxy.busy) == (["499500"], 0)
+
+
 def read_through_proxy(store, name, column):
     """The words of a script that counts a file's rows by batches, and how many requests it made."""
     proxy = BusyAtFirst(store.port)
