@@ -39,15 +39,17 @@ std::uint64_t Outlet::ahead_max(std::uint64_t batch_size) const {
   return std::min(std::max(waiting_of(prefetch_) + 1, small), rings_.places());
 }
 
-/// A client that waits may keep all batches that it has had: no other slot will come back. While it
-/// uses a large one, it does not need the next: both would be there at once.
-bool Outlet::is_needed() {
+/// A client that waits may keep all batches that it has had: no other slot will come back. While a
+/// client uses a large one, it does not need the next: both would be there at once.
+bool Outlet::is_needed(bool others) {
   if (closed_ || !collect() || rings_.ahead() > rings_.places()) return true;
-  return rings_.ahead() == 0 && (rings_.client_waits() || memory_->bytes_in_use() <= large_batch);
+  if (rings_.ahead() > 0) return false;
+  const SlotsInUse used = memory_->in_use();
+  return rings_.client_waits() || used.count == 0 || (used.count == 1 && (others || used.bytes <= large_batch));
 }
 
-void Outlet::wait_for_need() {
-  rings_.wait_until([this] { return is_needed(); });
+void Outlet::wait_for_need(bool others) {
+  rings_.wait_until([this, others] { return is_needed(others); });
   memory_->drop_free_ones();
 }
 

@@ -31,10 +31,11 @@ class Outlet {
   Result<bool> deal(const SlotBatch& batch, std::uint32_t layout, feed::BatchInSlot place,
                     const std::function<void(bool waits)>& on_wait);
   /// Whether the client, or its end, needs a batch that was not dealt yet although memory is full:
-  /// it has taken all others, and waits, or uses no more than small ones. Same thread as `deal`.
-  bool is_needed();
+  /// it has taken all others, and waits, or has one that it uses. A large one is enough for it,
+  /// unless it has `others` beside it, which may need theirs first. Same thread as `deal`.
+  bool is_needed(bool others);
   /// Waits for that. Gives up the memory of batches that have come back. Same thread as `deal`.
-  void wait_for_need();
+  void wait_for_need(bool others);
   /// The stream's first message: where batches will be. `ring`: what of them may lie outside slots;
   /// may be null. Any thread. Errors: `unavailable`.
   Result<void> open(Json cursor, const SharedRing* ring);

@@ -105,8 +105,8 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build_shuffle(std::size_t index, 
 /// What an operation gets. All operations of a plan may run at once, and share three quarters of
 /// what the budget has for rows. The rest is for rows on their way in and out, and for what the
 /// process takes beyond DuckDB's limit: 110 MiB were measured. Beside functions' workers it gets
-/// less, since each of them has memory that is not for rows; where it has no less to get, what it
-/// takes of the budget leaves that for them.
+/// less, since each of them has memory that is not for rows. Where DuckDB cannot get less, the
+/// operation takes that of the budget, so that less is read ahead.
 WholeMemory PlanBuilder::whole_memory() const {
   constexpr std::int64_t mebibyte = 1 << 20;
   constexpr std::int64_t duckdb_min = 64 * mebibyte;  // With 48 MiB DuckDB fails.
@@ -116,13 +116,17 @@ WholeMemory PlanBuilder::whole_memory() const {
     const auto* shuffle = node.as<data::ShuffleNode>();
     return node.as<data::WholeNode>() != nullptr || (shuffle != nullptr && shuffle->kind == data::ShuffleKind::exact);
   };
-  const auto calls_python = [](const data::Node& node) { return node.as<data::FunctionNode>() != nullptr; };
-  const auto operations = std::ranges::count_if(input_.optimised.nodes, needs_all_rows);
+  const auto calls_python = [](const data::Node& node) {
+    const auto* whole = node.as<data::WholeNode>();
+    return node.as<data::FunctionNode>() != nullptr || (whole != nullptr && whole->blob);
+  };
+  const std::int64_t operations =
+      std::max<std::int64_t>(1, std::ranges::count_if(input_.optimised.nodes, needs_all_rows));
   const std::int64_t of_workers = std::ranges::any_of(input_.optimised.nodes, calls_python) ? 32 * mebibyte : 0;
   const std::int64_t bytes = engine_.budget().bytes();
   const std::int64_t all = std::min(bytes / 4 * 3, bytes - beyond_limit - of_workers);
-  const std::int64_t each = all / std::max<std::int64_t>(1, operations);
-  return {std::max(duckdb_min, each), python + (each < duckdb_min ? of_workers : 0)};
+  const std::int64_t each = all / operations;
+  return {std::max(duckdb_min, each), python + (each < duckdb_min ? of_workers / operations : 0)};
 }
 
 /// DuckDB sorts the rows by their keys, and spills what exceeds memory.

@@ -171,7 +171,7 @@ const Member* RowDealer::member(int rank) const {
 void RowDealer::wait_for_need() const {
   const bool in_turn = !config_.batch_rows && !config_.shares.equal;
   const std::int64_t rank = in_turn ? position_.batches % config_.shares.world_size : config_.shares.ranks.front();
-  if (const Member* const next = member(static_cast<int>(rank))) next->outlet->wait_for_need();
+  if (const Member* const next = member(static_cast<int>(rank))) next->outlet->wait_for_need(members_.size() > 1);
 }
 
 arrow::Status RowDealer::deal(int rank, const std::vector<Rows>& rows, const data::Position& after) {

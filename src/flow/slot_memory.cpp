@@ -71,13 +71,15 @@ bool SlotMemory::has_room(std::uint64_t size) {
   return fitting(size) != nullptr || budget_.taken() + static_cast<std::int64_t>(size) <= budget_.bytes();
 }
 
-std::uint64_t SlotMemory::bytes_in_use() const {
+SlotsInUse SlotMemory::in_use() const {
   const std::lock_guard lock(mutex_);
-  std::uint64_t bytes = 0;
+  SlotsInUse used;
   for (const auto& [id, known] : slots_) {
-    if (known.in_use) bytes += known.slot.size;
+    if (!known.in_use) continue;
+    ++used.count;
+    used.bytes += known.slot.size;
   }
-  return bytes;
+  return used;
 }
 
 Result<Slot> SlotMemory::take(std::uint64_t size) {

@@ -25,6 +25,11 @@ struct Slot {
   std::span<std::byte> memory;
 };
 
+struct SlotsInUse {
+  std::size_t count = 0;
+  std::uint64_t bytes = 0;
+};
+
 /// Memory without a name that is shared with one client, cut into slots. It grows as slots are
 /// wanted, and slots that came back are used again, because their pages are there already. Any
 /// thread may call it.
@@ -47,8 +52,8 @@ class SlotMemory {
   void drop_free_ones();
   /// Whether a slot of this size is free already, or within the budget.
   bool has_room(std::uint64_t size);
-  /// Bytes of the slots that the client has, or will have.
-  std::uint64_t bytes_in_use() const;
+  /// Slots that the client has, or will have.
+  SlotsInUse in_use() const;
 
   /// A descriptor for the client.
   Result<wire::Fd> share() const;

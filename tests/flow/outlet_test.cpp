@@ -36,23 +36,28 @@ struct ServedClient {
 BOOST_AUTO_TEST_SUITE(outlet)
 
 BOOST_AUTO_TEST_CASE(a_client_that_uses_a_small_batch_needs_the_next_though_memory_is_full) {
-  BOOST_TEST(ServedClient(1000).outlet->is_needed());
+  BOOST_TEST(ServedClient(1000).outlet->is_needed(false));
 }
 
 BOOST_AUTO_TEST_CASE(a_client_that_uses_a_large_batch_needs_no_other_while_memory_is_full) {
-  BOOST_TEST(!ServedClient(20'000'000).outlet->is_needed());
+  BOOST_TEST(!ServedClient(20'000'000).outlet->is_needed(false));
+}
+
+/// Another client may wait for its batch, and this one keep a large one until then.
+BOOST_AUTO_TEST_CASE(a_client_among_others_that_uses_a_large_batch_needs_the_next) {
+  BOOST_TEST(ServedClient(20'000'000).outlet->is_needed(true));
 }
 
 BOOST_AUTO_TEST_CASE(a_client_that_keeps_a_large_batch_and_waits_needs_the_next) {
   ServedClient client(20'000'000);
   BOOST_TEST(client.taking->begin_wait());
-  BOOST_TEST(client.outlet->is_needed());
+  BOOST_TEST(client.outlet->is_needed(false));
 }
 
 BOOST_AUTO_TEST_CASE(a_client_that_has_let_go_of_a_large_batch_needs_the_next) {
   ServedClient client(20'000'000);
   BOOST_TEST((client.taking->give_back(client.held.slot) == feed::TakingEnd::Returned::quietly));
-  BOOST_TEST(client.outlet->is_needed());
+  BOOST_TEST(client.outlet->is_needed(false));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -58,30 +58,59 @@ def test_frameworks_that_a_function_imports_are_needed_though_the_driver_has_not
     assert needed_modules(function) == ["sklearn", "sklearn.tree", "sklearn.tree:tree"]
 
 
-def test_what_a_function_imports_under_a_condition_is_left_to_it(monkeypatch):
+def imports_under_conditions(config):
+    if not config:
+        return None
+    import sklearn
+
+    if config["kind"] == "torch" and config["size"]:
+        import torch
+        from torch.utils import (
+            data,
+        )
+    else:
+        import lightning
+    while config["times"]:
+        import deepspeed
+    try:
+        from torchvision import io
+    except ImportError:
+        import lightgbm
+    match config["model"]:
+        case "large":
+            import accelerate
+    for _ in range(config["times"]):
+        import xgboost
+
+        if config["save"]:
+            import torchmetrics
+    return sklearn, torch, data, lightning, deepspeed, io, lightgbm, accelerate, xgboost, torchmetrics
+
+
+def ends_with_a_condition(config):
+    import sklearn  # noqa: F401
+
+    if config:
+        import transformers
+
+        transformers.Trainer(config)
+    else:
+        import lightning  # noqa: F401
+
+
+@pytest.mark.parametrize(
+    ("function", "certain"),
+    [
+        (imports_under_conditions, ["sklearn", "torchvision", "torchvision:io", "xgboost"]),
+        (ends_with_a_condition, ["sklearn"]),
+    ],
+)
+def test_what_a_function_imports_under_a_condition_is_left_to_it(monkeypatch, function, certain):
     from headway._runtime import needed_modules as needed
 
-    def function(config):
-        if not config:
-            return None
-        import sklearn
-
-        if config["kind"] == "torch" and config["size"]:
-            import torch
-            from torch.utils import data
-        else:
-            import lightning
-        for _ in range(config["times"]):
-            import xgboost
-        try:
-            from transformers import Trainer
-        except ImportError:
-            import lightgbm
-        return sklearn, torch, data, lightning, xgboost, Trainer, lightgbm
-
-    monkeypatch.setattr(needed, "_can_be_imported", lambda package: package not in ("accelerate", "deepspeed"))
+    monkeypatch.setattr(needed, "_can_be_imported", lambda package: True)
     monkeypatch.setattr(needed, "_is_installed", lambda module: False)
-    assert needed_modules(function) == ["sklearn", "transformers", "transformers:Trainer", "xgboost"]
+    assert needed_modules(function) == certain
 
 
 def sets_a_variable():

@@ -4,7 +4,9 @@ not.
 
 from __future__ import annotations
 
+import ast
 import dis
+import linecache
 import types
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -54,8 +56,8 @@ _READING = frozenset({"copy", "get", "items", "keys", "values"})
 
 def framework_imports(function: types.FunctionType) -> Iterator[str]:
     """What a function's code, and that of functions in it, imports of frameworks: ``"module"``, or
-    ``"module:name"`` for ``from module import name``. Not what it imports under a condition: a run
-    for which the condition is false would wait for that import.
+    ``"module:name"`` for ``from module import name``. Not what a function whose source is there
+    imports under a condition: a run for which it is false would wait for that import.
     """
     around: dict[str, Any] = dict(function.__globals__)
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
@@ -119,20 +121,17 @@ def instructions(code: types.CodeType) -> Iterator[dis.Instruction]:
 def _in_code(code: types.CodeType, modules: Mapping[str, str]) -> Iterator[str]:
     """``modules`` are those that names around the code mean."""
     known = dict(modules)
-    module, before, condition_ends = "", None, 0
+    conditional = _conditional_imports(code)
+    module, before = "", None
     for each in instructions(code):
         # One instruction may store or load two names.
         name = each.argval[-1] if isinstance(each.argval, tuple) and each.argval else each.argval
-        is_certain = each.offset >= condition_ends
-        # Within a condition, what jumps does so over an else.
-        if "JUMP" in each.opname and ("_IF_" in each.opname or not is_certain):
-            condition_ends = max(condition_ends, each.argval)
-        elif each.opname == "IMPORT_NAME":
-            module = name
-            if is_certain and _is_framework(module):
+        if each.opname == "IMPORT_NAME":
+            module = "" if each.offset in conditional else name
+            if _is_framework(module):
                 yield module
         elif each.opname == "IMPORT_FROM":
-            if is_certain and _is_framework(module):
+            if _is_framework(module):
                 yield f"{module}:{name}"
         elif before is not None and before.opname == "IMPORT_NAME" and each.opname.startswith("STORE_"):
             stored = each.argval[0] if isinstance(each.argval, tuple) else each.argval
@@ -146,6 +145,33 @@ def _in_code(code: types.CodeType, modules: Mapping[str, str]) -> Iterator[str]:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _in_code(constant, known)
+
+
+def _conditional_imports(code: types.CodeType) -> frozenset[int]:
+    """The offsets of imports that a function's source has in an ``if``, a ``while``, a ``case`` or
+    an ``except``. None where there is no source, or no import of a framework.
+    """
+    imports = [each for each in dis.get_instructions(code) if each.opname == "IMPORT_NAME"]
+    if not any(_is_framework(each.argval) for each in imports):
+        return frozenset()
+    try:
+        tree = ast.parse("".join(linecache.getlines(code.co_filename)))
+    except (SyntaxError, ValueError):
+        return frozenset()
+    conditional = set(_conditional_lines(tree, False))
+    spans = [(begin, end) for begin, end, line in code.co_lines() if line in conditional]
+    return frozenset(each.offset for each in imports if any(begin <= each.offset < end for begin, end in spans))
+
+
+def _conditional_lines(node: ast.AST, is_conditional: bool) -> Iterator[int]:
+    if isinstance(node, (ast.Import, ast.ImportFrom)) and is_conditional:
+        yield from range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        is_conditional = False
+    elif isinstance(node, (ast.If, ast.While, ast.match_case, ast.ExceptHandler)):
+        is_conditional = True
+    for child in ast.iter_child_nodes(node):
+        yield from _conditional_lines(child, is_conditional)
 
 
 def _is_framework(module: str) -> bool:

@@ -140,7 +140,7 @@ class ParquetFormat : public FileFormat {
     ARROW_ASSIGN_OR_RAISE(auto reader, reader_of(opened.file, metadata, joined, buffer, pool));
     if (!whole) {
       ARROW_ASSIGN_OR_RAISE(auto parts, reader->GetRecordBatchReader({group}, leaves));
-      auto checked = std::make_shared<Parts>(std::move(opened), std::move(reader), std::move(parts));
+      auto checked = std::make_shared<Parts>(std::move(opened), std::move(reader), std::move(parts), piece.rows);
       // A single part needs no pages beside it while its rows are used.
       if (one_part) return all_of(std::move(checked));
       return checked;
@@ -148,6 +148,7 @@ class ParquetFormat : public FileFormat {
     const auto table = reader->ReadRowGroup(group, leaves);
     ARROW_RETURN_NOT_OK(opened.check());
     ARROW_RETURN_NOT_OK(table.status());
+    for (const auto& column : (*table)->columns()) ARROW_RETURN_NOT_OK(check_rows(column->length(), piece.rows));
     return std::make_shared<arrow::TableBatchReader>(*table);
   }
 
@@ -178,6 +179,12 @@ class ParquetFormat : public FileFormat {
     });
   }
 
+  /// Arrow takes a file that ends between two pages for the end of the column.
+  static arrow::Status check_rows(std::int64_t rows, std::int64_t expected) {
+    if (rows == expected) return arrow::Status::OK();
+    return arrow::Status::Invalid("it has become shorter while it was read: ", rows, " of ", expected, " rows came");
+  }
+
   static arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> all_of(
       std::shared_ptr<arrow::RecordBatchReader> parts) {
     const std::shared_ptr<arrow::Schema> schema = parts->schema();
@@ -191,19 +198,24 @@ class ParquetFormat : public FileFormat {
   class Parts : public arrow::RecordBatchReader {
    public:
     Parts(Opened opened, std::unique_ptr<parquet::arrow::FileReader> file,
-          std::unique_ptr<arrow::RecordBatchReader> parts)
-        : opened_(std::move(opened)), file_(std::move(file)), parts_(std::move(parts)) {}
+          std::unique_ptr<arrow::RecordBatchReader> parts, std::int64_t rows)
+        : opened_(std::move(opened)), file_(std::move(file)), parts_(std::move(parts)), expected_(rows) {}
     std::shared_ptr<arrow::Schema> schema() const override { return parts_->schema(); }
     arrow::Status ReadNext(std::shared_ptr<arrow::RecordBatch>* out) override {
       arrow::Status read = parts_->ReadNext(out);
       ARROW_RETURN_NOT_OK(opened_.check());
-      return read;
+      ARROW_RETURN_NOT_OK(read);
+      if (!*out) return check_rows(rows_, expected_);
+      rows_ += (*out)->num_rows();
+      return arrow::Status::OK();
     }
 
    private:
     Opened opened_;
     std::unique_ptr<parquet::arrow::FileReader> file_;
     std::unique_ptr<arrow::RecordBatchReader> parts_;
+    std::int64_t expected_;
+    std::int64_t rows_ = 0;
   };
 
   bool is_asked(const std::string& name) const {

@@ -8,6 +8,11 @@
 #include <boost/test/unit_test.hpp>
 
 #include <parquet/arrow/writer.h>
+#include <parquet/file_reader.h>
+#include <parquet/page_index.h>
+
+#include <algorithm>
+#include <random>
 
 namespace headway::flow {
 namespace {
@@ -90,6 +95,34 @@ BOOST_AUTO_TEST_CASE(with_large_row_groups_are_decoded_in_parts) {
   const auto batch = must(reader->Next());
   BOOST_TEST(batch->num_rows() < rows / 10);
   BOOST_TEST(must(rows_of(*source))->num_rows() == rows);
+}
+
+/// Where a page ends, Arrow takes the end of the file for that of the column.
+BOOST_AUTO_TEST_CASE(that_become_shorter_while_they_are_read_are_errors) {
+  const FilesOnDisk disk;
+  const std::string path = disk.path("a.parquet");
+  std::vector<std::int64_t> values(3 << 20);
+  std::mt19937_64 random;
+  std::ranges::generate(values, random);
+  arrow::Int64Builder column;
+  must(column.AppendValues(values));
+  const auto table = arrow::Table::Make(arrow::schema({arrow::field("x", arrow::int64())}), {must(column.Finish())});
+  auto properties = parquet::WriterProperties::Builder();
+  properties.compression(arrow::Compression::SNAPPY)
+      ->disable_dictionary()
+      ->enable_write_page_index()
+      ->max_row_group_length(table->num_rows());
+  must(parquet::arrow::WriteTable(*table, arrow::default_memory_pool(), must(arrow::io::FileOutputStream::Open(path)),
+                                  table->num_rows(), properties.build()));
+  const auto file = parquet::ParquetFileReader::OpenFile(path);
+  const auto pages = file->GetPageIndexReader()->RowGroup(0)->GetOffsetIndex(0)->page_locations();
+  const auto source = opened(read_node("parquet", {path}));
+  const auto reader = must(source->read(source->units()[0], nullptr, arrow::default_memory_pool()));
+  BOOST_TEST(must(reader->Next())->num_rows() > 0);
+  std::filesystem::resize_file(path, static_cast<std::uintmax_t>(pages.at(pages.size() / 2).offset));
+  const auto read = reader->ToRecordBatches();
+  BOOST_TEST(read.status().message().find("it has become shorter while it was read") != std::string::npos,
+             read.status().ToString());
 }
 
 BOOST_AUTO_TEST_CASE(with_other_columns_or_types_than_the_first_are_named) {
