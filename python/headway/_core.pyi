@@ -1094,6 +1094,9 @@ def data_stats_table(counters: str) -> str:
 def data_progress_text(counters: str, what: str) -> str:
     """How far a data set is (JSON), as a line for a terminal."""
 
+def data_awaited_words(counters: str) -> str:
+    """Which rank the others wait for, by the counters of a data set (JSON); empty: for none."""
+
 def data_lanes(machines: int) -> int:
     """Into how many lanes a data set is cut that so many machines read."""
 

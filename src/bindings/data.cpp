@@ -209,6 +209,12 @@ void bind_counters(nb::module_& module) {
         return data::progress_text(unwrap(from_json_text<FlowCounters>(counters, "counters")), what);
       },
       nb::arg("counters"), nb::arg("what"), "How far a data set is (JSON), as a line for a terminal.");
+  module.def(
+      "data_awaited_words",
+      [](const std::string& counters) {
+        return data::awaited_words(unwrap(from_json_text<FlowCounters>(counters, "counters")));
+      },
+      nb::arg("counters"), "Which rank the others wait for, by the counters of a data set (JSON); empty: for none.");
   // Keeps the GIL: arithmetic.
   module.def("data_lanes", &data::lanes_for, nb::arg("machines"),
              "Into how many lanes a data set is cut that so many machines read.");

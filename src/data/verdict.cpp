@@ -82,11 +82,14 @@ std::string verdict_line(const Verdict& verdict) {
          " of the time for data";
 }
 
-std::string starving_words(const FlowCounters& flow) {
+std::string awaited_words(const FlowCounters& flow) {
   if (!flow.absent.empty()) return ranks_have(flow.absent) + " not begun this epoch";
-  if (flow.awaited) {
-    return ranks_have({*flow.awaited}) + " taken none of its batches for " + whole_seconds(flow.awaited_for_s);
-  }
+  if (!flow.awaited) return "";
+  return ranks_have({*flow.awaited}) + " taken none of its batches for " + whole_seconds(flow.awaited_for_s);
+}
+
+std::string starving_words(const FlowCounters& flow) {
+  if (std::string words = awaited_words(flow); !words.empty()) return words;
   // Rows come from the source: the last stage that is at work holds up those behind it.
   for (std::size_t place = flow.stages.size(); place-- > 0;) {
     const StageCounters& stage = flow.stages[place];

@@ -32,6 +32,9 @@ std::string verdict_line(const Verdict& verdict);
 /// "rank 0 has not begun this epoch", "rank 0 has taken no batch for 60 s". Empty: unknown.
 std::string starving_words(const FlowCounters& flow);
 
+/// Of these, the rank that the others wait for: "rank 0 has not begun this epoch". Empty: none.
+std::string awaited_words(const FlowCounters& flow);
+
 /// Adds an epoch to those before. A stage that was not there before comes last.
 void add_stages(std::vector<StageCounters>& all, std::span<const StageCounters> epoch);
 

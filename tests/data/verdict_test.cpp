@@ -70,11 +70,13 @@ BOOST_AUTO_TEST_CASE(a_rank_that_starves_names_whom_it_waits_for) {
   flow.stages[1].at_work = 2;
   flow.stages[1].silent_s = 60;
   BOOST_TEST(starving_words(flow) == "stage map_batches(f) has had no output for 60 s");
+  BOOST_TEST(awaited_words(flow).empty());
   flow.awaited = 0;
   flow.awaited_for_s = 31.2;
   BOOST_TEST(starving_words(flow) == "rank 0 has taken none of its batches for 31 s");
   flow.absent = {1, 3};
   BOOST_TEST(starving_words(flow) == "ranks 1, 3 have not begun this epoch");
+  BOOST_TEST(awaited_words(flow) == starving_words(flow));
 }
 
 BOOST_AUTO_TEST_CASE(epochs_are_added_stage_by_stage) {

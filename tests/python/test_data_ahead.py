@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import os
 import pickle
+import queue
+import re
 import select
 import threading
 
@@ -12,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from headway import data, train
-from headway.data import _client
+from headway.data import _client, _waits
 
 pytestmark = pytest.mark.usefixtures("the_engine_ends")
 
@@ -193,6 +196,33 @@ def test_all_who_share_read_on_together(table):
     for epoch in range(4):
         assert sorted(found[0][epoch] + found[1][epoch]) == list(range(1000))
     assert len({tuple(found[0][epoch]) for epoch in range(4)}) == 4
+
+
+@pytest.mark.parametrize(
+    ("has_begun", "why"), [(False, "not begun this epoch"), (True, "taken none of its batches for [0-9]+ s")]
+)
+def test_one_of_those_who_share_that_waits_for_another_warns(monkeypatch, has_begun, why):
+    """In one thread they would wait forever: ``zip(a.iter_batches(), b.iter_batches())``."""
+    warned = queue.SimpleQueue()
+    monkeypatch.setattr(_waits, "warn", warned.put)
+    monkeypatch.setattr(_waits, "_WARNED_AFTER_S", LONGEST_S if has_begun else 0.0)
+    # More batches than may wait for their consumer.
+    first, second = data.range(4000).streaming_split(2, equal=True)
+    found = []
+    alone = threading.Thread(target=lambda: found.append(ids(second.iter_batches(batch_size=10))), daemon=True)
+    alone.start()
+    batches = iter(first.iter_batches(batch_size=10))
+    if has_begun:
+        found.append(next(batches)["id"].tolist())
+        monkeypatch.setattr(_waits, "_WARNED_AFTER_S", 0.0)
+    assert re.fullmatch(
+        rf"rank 1 of streaming_split\(2\) has waited for a batch for [0-9]+ s, because rank 0 has {why}; consume all 2 "
+        "iterators at the same time, each in its own thread or process",
+        warned.get(timeout=LONGEST_S),
+    )
+    found += [batch["id"].tolist() for batch in batches]
+    alone.join(timeout=LONGEST_S)
+    assert sorted(itertools.chain(*found)) == list(range(4000))
 
 
 def test_functions_are_not_called_for_an_epoch_that_nobody_reads(tmp_path):

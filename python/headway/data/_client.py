@@ -22,11 +22,10 @@ from headway.data._context import DataContext
 from headway.data._failures import as_users
 from headway.data._plan import Plan
 from headway.data._progress import Progress
+from headway.data._waits import RankWaits, of_sharer
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from headway.data._waits import RankWaits
 
 _lock = threading.Lock()
 #: By process: a forked child starts or joins its own.
@@ -154,7 +153,7 @@ class Stream:
         self._progress = Progress(context, what)
         #: Nothing is printed between two batches.
         self._is_ours = bool(what)
-        self._waits = waits
+        self._waits = waits or of_sharer(consumption, self._progress)
         self.stats: Any = None
         self.dropped = 0
         with _talking():

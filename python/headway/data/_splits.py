@@ -207,13 +207,24 @@ class Splits(Consume, DatasetPart):
     def streaming_split(
         self, n: int, *, equal: bool = False, locality_hints: Sequence[Any] | None = None
     ) -> list[DataIterator]:
-        """``n`` iterators that divide the rows, epoch after epoch. All ``n`` must be consumed, each
-        by its own thread or process: an epoch begins when all have asked for it.
+        """``n`` iterators that divide the rows, epoch after epoch. All ``n`` must be consumed at
+        the same time, each in its own thread or process: an epoch begins when all have asked for
+        it. An iterator that waits for another one for 10 s warns, and names it.
 
         Args:
             n: How many.
             equal: Whether all get the same number of rows; at most ``n - 1`` rows are dropped.
             locality_hints: Kept for scripts that give it: node ids.
+
+        Example:
+            >>> from concurrent.futures import ThreadPoolExecutor
+            >>> import headway.data
+            >>> shards = headway.data.range(100).streaming_split(2, equal=True)
+            >>> def total(shard):
+            ...     return sum(int(batch["id"].sum()) for batch in shard.iter_batches(batch_size=10))
+            >>> with ThreadPoolExecutor(2) as threads:
+            ...     sum(threads.map(total, shards))
+            4950
         """
         if check_int("n", n, "an integer above 0") < 1:
             raise ValueError(f"n is {n}; allowed: an integer above 0")

@@ -1,18 +1,24 @@
-"""What a rank's driver hears of how long the rank waits for a data set."""
+"""What is said of how long a consumer waits for a data set: to the driver, or in a warning."""
 
 from __future__ import annotations
 
 import json
 import time
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from headway import _core
 from headway import _session as worker_session
+from headway._values.log import warn
+
+if TYPE_CHECKING:
+    from headway.data._progress import Progress
 
 #: The driver hears of a wait for a batch after so many seconds, then after twice as many …
 _STARVING_S = 1.0
 #: … but not more seldom than this, as counts are.
 _TOLD_EACH_S = 10.0
+#: Outside a training, a consumer that has waited for another one for so long is warned.
+_WARNED_AFTER_S = 10.0
 
 
 class Measured(Protocol):
@@ -101,9 +107,59 @@ class RankWaits:
         self._session.core.send_data_progress(json.dumps(told))
 
 
+class SharerWaits:
+    """Warns, once an epoch, when one of those who share a data set waits for another of them: where
+    they are consumed one after the other, each would wait forever.
+
+    Args:
+        rank: Which of them this is.
+        world_size: How many they are.
+        progress: The line that shows how far the rows are.
+    """
+
+    def __init__(self, rank: int, world_size: int, progress: Progress):
+        self._rank = rank
+        self._world_size = world_size
+        self._progress = progress
+        self._began_s = 0.0
+        self._has_warned = False
+
+    def begin(self) -> None:
+        """The consumer waits for its next batch."""
+        self._began_s = time.monotonic()
+
+    def lasts(self, counters: str) -> None:
+        """The wait lasts, and this is what the stages of the data set do: JSON."""
+        waited_s = time.monotonic() - self._began_s
+        if waited_s >= _WARNED_AFTER_S and not self._has_warned:
+            self._warn(_core.data_awaited_words(counters), waited_s)
+        if self._progress.told is not None:
+            self._progress.told(counters)
+
+    def _warn(self, awaited: str, waited_s: float) -> None:
+        if not awaited:
+            return
+        self._has_warned = True
+        self._progress.hide()
+        warn(
+            f"rank {self._rank} of streaming_split({self._world_size}) has waited for a batch for {waited_s:.0f} s, "
+            f"because {awaited}; consume all {self._world_size} iterators at the same time, each in its own thread "
+            "or process"
+        )
+
+    def end(self, stream: Measured) -> None:
+        """The consumer has its batch."""
+
+
 def of_rank(name: str | None) -> RankWaits | None:
     """For the share of a rank; None for what is no data set of a trainer's, or in another
     process.
     """
     session = worker_session.active()
     return None if name is None or session is None else RankWaits(name, session)
+
+
+def of_sharer(consumption: dict[str, Any], progress: Progress) -> SharerWaits | None:
+    """Outside a training, for one of several who share the rows; None for who has all rows."""
+    world_size = consumption["world_size"]
+    return SharerWaits(consumption["rank"], world_size, progress) if world_size > 1 else None
