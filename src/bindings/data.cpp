@@ -209,6 +209,8 @@ void bind_counters(nb::module_& module) {
         return data::progress_text(unwrap(from_json_text<FlowCounters>(counters, "counters")), what);
       },
       nb::arg("counters"), nb::arg("what"), "How far a data set is (JSON), as a line for a terminal.");
+  module.def("data_dropped_text", &data::dropped_text, nb::arg("dataset"), nb::arg("rows"), nb::arg("world_size"),
+             "How many last rows of an epoch were dropped, in words; an empty name: the data set has none.");
   module.def(
       "data_awaited_words",
       [](const std::string& counters) {

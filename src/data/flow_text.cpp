@@ -110,4 +110,11 @@ std::string progress_text(const FlowCounters& flow, const std::string& what) {
          bytes_text(flow.budget_bytes) + " held";
 }
 
+std::string dropped_text(const std::string& dataset, std::int64_t rows, int world_size) {
+  const std::string last =
+      rows == 1 ? "last row of an epoch was" : "last " + std::to_string(rows) + " rows of an epoch were";
+  return (dataset.empty() ? "a data set" : "data set '" + dataset + "'") + ": the " + last + " dropped, because the " +
+         std::to_string(world_size) + " ranks have equal shares";
+}
+
 }  // namespace headway::data

@@ -15,6 +15,10 @@ std::string stats_table(const FlowCounters& flow);
 /// all stages: "count · read parquet: 3,000 rows · …", of the last stage that has made any.
 std::string progress_text(const FlowCounters& flow, const std::string& what);
 
+/// "data set 'train': the last row of an epoch was dropped, because the 2 ranks have equal shares".
+/// `dataset`: empty: it has no name.
+std::string dropped_text(const std::string& dataset, std::int64_t rows, int world_size);
+
 /// "1,234,567".
 std::string grouped(std::int64_t number);
 /// "512 B", "12.0 MiB".

@@ -1,6 +1,7 @@
 #include "library/data_client.hpp"
 
 #include "core/json.hpp"
+#include "data/flow_text.hpp"
 #include "data/plan.hpp"
 #include "data/plan_identity.hpp"
 #include "feed/feed_client.hpp"
@@ -23,10 +24,7 @@ void say_dropped(const std::string& name, std::int64_t rows, int world_size) {
   static std::set<std::string> said;
   const std::lock_guard lock(mutex);
   if (!said.insert(name).second) return;
-  const std::string last =
-      rows == 1 ? "last row of an epoch was" : "last " + std::to_string(rows) + " rows of an epoch were";
-  std::fprintf(stderr, "headway: data set '%s': the %s dropped, because the %d ranks have equal shares\n", name.c_str(),
-               last.c_str(), world_size);
+  std::fprintf(stderr, "headway: %s\n", data::dropped_text(name, rows, world_size).c_str());
 }
 
 class OpenedStream : public DataStream {

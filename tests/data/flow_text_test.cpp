@@ -55,6 +55,13 @@ BOOST_AUTO_TEST_CASE(a_line_says_how_far_rows_have_come_before_the_first_are_thr
   BOOST_TEST(progress_text(flow, "").starts_with("loop · 10 rows · 5 rows/s"));
 }
 
+BOOST_AUTO_TEST_CASE(rows_that_no_rank_gets_are_said) {
+  BOOST_TEST(dropped_text("train", 1, 2) ==
+             "data set 'train': the last row of an epoch was dropped, because the 2 ranks have equal shares");
+  BOOST_TEST(dropped_text("", 2, 3) ==
+             "a data set: the last 2 rows of an epoch were dropped, because the 3 ranks have equal shares");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace headway::data

@@ -1,5 +1,7 @@
 """All processes of a data set stay within the budget and 64 MiB for each client."""
 
+import random
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -60,6 +62,14 @@ def large_rows(request, tmp_path):
 def test_rows_of_100_mb_stay_within_it(script, large_rows):
     reader, folder = large_rows
     runs_within_the_budget(script, large_rows_body(reader, folder, ""), rows=5)
+
+
+def test_compressed_rows_of_100_mb_stay_within_it(script, tmp_path):
+    """The compressed bytes are there beside the row: these do not become fewer by compression."""
+    for number in range(3):
+        table = pa.table({"bytes": pa.array([random.Random(number).randbytes(ROW)], pa.large_binary())})
+        pq.write_table(table, tmp_path / f"{number}.parquet", compression="snappy", use_dictionary=False)
+    runs_within_the_budget(script, large_rows_body("parquet", tmp_path, ".map(lambda row: row)"), rows=3)
 
 
 @pytest.mark.parametrize(

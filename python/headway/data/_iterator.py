@@ -382,9 +382,7 @@ class DataIterator(ToTensorflow):
         """Says once that the last rows of an epoch were dropped."""
         if self._says_dropped:
             self._says_dropped = False
-            what = f"data set {self._name!r}" if self._name else "a data set"
-            last = "last row of an epoch was" if rows == 1 else f"last {rows} rows of an epoch were"
-            notice(f"{what}: the {last} dropped, because the {self._share.world_size} ranks have equal shares")
+            notice(_core.data_dropped_text(self._name or "", rows, self._share.world_size))
 
     def __repr__(self) -> str:
         share = f", rank {self._share.rank} of {self._share.world_size}" if self._share.world_size > 1 else ""

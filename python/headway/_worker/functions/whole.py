@@ -24,9 +24,8 @@ _NO_DUCKDB = (
     "run: pip install duckdb"
 )
 
-#: Bytes with which DuckDB works at all, and those that it needs for each of its threads to sort
-#: more than memory holds: with 48 MiB it fails, with 56 MiB it does not.
-_MEMORY_MIN = 64 << 20
+#: Bytes that DuckDB needs for each of its threads to sort more than memory holds: with 48 MiB it
+#: fails, with 56 MiB it does not. It never gets less than those of one thread.
 _MEMORY_OF_THREAD = 64 << 20
 
 #: From so many bytes on DuckDB keeps the pages of its blocks.
@@ -55,7 +54,7 @@ class Whole:
         # DuckDB pulls inputs from its own threads.
         self._lock = threading.RLock()
         self._spilled = 0
-        self._memory = max(_MEMORY_MIN, setup.fields["memory_bytes"])
+        self._memory: int = setup.fields["memory_bytes"]
         #: Of an input, with DuckDB around it.
         self._misfit: Exception | None = None
         self._operation = ""
@@ -161,7 +160,7 @@ class Whole:
         for name, value in {
             "memory_limit": f"{memory}B",
             "temp_directory": self._fields["folder"],
-            "threads": max(1, min(self._fields["threads"], memory // _MEMORY_OF_THREAD)),
+            "threads": min(self._fields["threads"], memory // _MEMORY_OF_THREAD),
             "preserve_insertion_order": True,  # Else the result is out of order too.
             "enable_progress_bar": False,
             # Pages that are given back and taken again cost a tenth of the time of a sort. Where
