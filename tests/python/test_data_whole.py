@@ -267,7 +267,7 @@ def test_groups_come_whole(run):
 
 
 def test_a_group_that_is_larger_than_memory_is_named(run):
-    table = pa.table({"k": [7] * 10_000, "row": range(10_000)})
+    table = pa.table({"k": [7] * 10_000, "row": [b"8 KB in each row" * 512] * 10_000})
     with pytest.raises(RuntimeError, match=r"MemoryError: the group k=7 has more than .* rows and"):
         run("group_map", {"keys": ["k"]}, table, memory_bytes=64 << 20)
 
