@@ -131,6 +131,45 @@ print("rows:", rows)
     runs_within_the_budget(script, body, rows=3_000_000)
 
 
+@pytest.mark.parametrize("order", ['sort("key")', "random_shuffle(seed=1)"])
+@pytest.mark.parametrize(("size", "count"), [(2_000, 200_000), (1_000_000, 600)])
+def test_an_order_of_large_rows_stays_within_it(script, tmp_path, order, size, count):
+    """DuckDB alone would need 120 000 rows in memory at once."""
+    schema = pa.schema({"key": pa.int64(), "bytes": pa.binary()})
+    with pq.ParquetWriter(tmp_path / "rows.parquet", schema) as writer:
+        for begin in range(0, count, count // 20):
+            keys = [-number for number in range(begin, begin + count // 20)]
+            writer.write_table(pa.table([keys, [b"%08d" % -key * (size // 8) for key in keys]], schema))
+    body = f"""
+keys = []
+for batch in data.read_parquet({str(tmp_path)!r}).{order}.iter_batches(batch_size=8):
+    keys += batch["key"].tolist()
+    assert [b"%08d" % -key for key in batch["key"]] == [value[-8:] for value in batch["bytes"]]
+assert (keys == sorted(keys)) == ("sort" in {order!r})
+assert sorted(keys) == list(range(1 - {count}, 1))
+print("rows:", len(keys))
+"""
+    runs_within_the_budget(script, body, rows=count)
+
+
+def test_keys_that_are_too_large_for_memory_are_an_error_in_words(script):
+    body = """
+from headway import data
+
+options = data.DataContext.get_current().execution_options
+options.resource_limits = data.ExecutionResources.for_limits(object_store_memory=128 << 20)
+keys = data.range(60_000).map_batches(lambda batch: {"k": [b"%d" % number * 500 for number in batch["id"]]})
+try:
+    keys.sort("k").count()
+    list(keys.sort("k").iter_batches())
+except MemoryError as error:
+    print(error)
+"""
+    code, text = script.run(body)
+    assert code == 0
+    assert "sort: 64 MiB of memory are too little for rows with keys or groups of this size" in text
+
+
 def test_one_slow_client_of_two_does_not_let_memory_grow(script):
     body = """
 made = data.range(1_000_000).map_batches(wide)

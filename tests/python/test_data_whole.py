@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from headway._worker.functions import whole_queries
+from headway._worker.functions import whole_aside, whole_queries
 from headway._worker.functions.frames import Frame, Link
 from watched_memory import most_bytes, watched
 
@@ -154,6 +154,59 @@ def test_columns_that_only_come_along_keep_their_types(run):
     }
 
 
+def wide_rows(numbers: list[int]) -> pa.Table:
+    """Rows of 1 KB, with missing values, in columns of many types."""
+    images = np.arange(12 * len(numbers), dtype=np.uint8).reshape(-1, 2, 6)
+    text = [str(number) * 200 if number % 5 else None for number in numbers]
+    return pa.table(
+        {
+            "id": pa.array(numbers, pa.int32()),
+            "k": [number % 7 if number % 3 else None for number in numbers],
+            "bytes": pa.array([each and each.encode() * 2 for each in text], pa.large_binary()),
+            "image": pa.FixedShapeTensorArray.from_numpy_ndarray(images),
+            "word": pa.array([each and each[:1] for each in text]).dictionary_encode(),
+            "view": pa.array(text, pa.string_view()),
+            "parts": [{"a": each, "b": [number, None]} for number, each in zip(numbers, text, strict=True)],
+            "time": pa.array(numbers, pa.timestamp("ns", "Europe/Oslo")),
+        }
+    )
+
+
+JOIN = {"on": ["id"], "right_on": ["id"], "left_suffix": "_l", "right_suffix": "_r"}
+
+
+@pytest.mark.parametrize("memory", [64 << 20, 160 << 20])  # The columns wait in a file; in memory.
+@pytest.mark.parametrize(
+    ("operation", "options"),
+    [
+        ("sort", {"keys": ["k", "id"], "descending": [True, False]}),
+        ("random_shuffle", {"start": 5}),
+        ("group_map", {"keys": ["k"]}),
+        ("repartition", {"keys": ["bytes"]}),
+        *(
+            ("join", {**JOIN, "type": kind})
+            for kind in ("inner", "left_outer", "full_outer", "left_semi", "right_anti")
+        ),
+    ],
+)
+def test_columns_that_come_along_wait_where_rows_are_too_large_to_be_sorted(
+    run, monkeypatch, operation, options, memory
+):
+    waited = []
+    put = whole_aside.Aside.put
+    monkeypatch.setattr(whole_aside.Aside, "put", lambda aside, batch: waited.append(aside) or put(aside, batch))
+    tables = [wide_rows(list(range(300)))]
+    if operation == "join":
+        tables.append(wide_rows([3 * number for number in range(150)]))
+    with monkeypatch.context() as patched:
+        patched.setattr(whole_aside, "threads_for", lambda *_: 2)
+        wanted = run(operation, options, *tables)
+    assert not waited
+    made = run(operation, options, *tables, memory_bytes=memory)
+    assert {aside.place for aside in waited} == {whole_aside.place_column(side) for side in range(len(tables))}
+    assert made.equals(wanted)
+
+
 def aggregate(function: str, on: str | None = "i", ignore_nulls: bool = True, **options: Any) -> dict[str, Any]:
     return {"function": function, "on": on, "name": function, "ignore_nulls": ignore_nulls, **options}
 
@@ -266,8 +319,17 @@ def test_groups_come_whole(run):
     assert seen == [0, 1, 2, 3, 4]
 
 
+@pytest.mark.parametrize("keys", [["k"], []])
+def test_large_groups_come_whole(run, keys):
+    """Other outputs of more than 32 MiB come in pieces."""
+    rows = [number // 20 for number in range(100)] + [5] * 50
+    table = pa.table({"k": rows, "row": [bytes(1 << 20)] * len(rows)})
+    pieces = [set(piece["k"].to_pylist()) for piece in run("group_map", {"keys": keys}, table, pieces=True)]
+    assert pieces == ([{0}, {1}, {2}, {3}, {4}, {5}] if keys else [set(range(6))])
+
+
 def test_a_group_that_is_larger_than_memory_is_named(run):
-    table = pa.table({"k": [7] * 10_000, "row": [b"8 KB in each row" * 512] * 10_000})
+    table = pa.table({"k": [7] * 100, "row": [bytes(1 << 20)] * 100})
     with pytest.raises(RuntimeError, match=r"MemoryError: the group k=7 has more than .* rows and"):
         run("group_map", {"keys": ["k"]}, table, memory_bytes=64 << 20)
 

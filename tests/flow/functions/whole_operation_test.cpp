@@ -61,7 +61,7 @@ BOOST_FIXTURE_TEST_CASE(rows_of_many_batches_are_sorted, WholeFixture) {
 
 BOOST_FIXTURE_TEST_CASE(what_is_spilled_is_announced_and_goes_with_the_result, WholeFixture) {
   auto spec = sort();
-  spec.memory_bytes = 1;  // The least that the operation works with.
+  spec.memory_bytes = 64 << 20;  // The least that DuckDB works with.
   std::int64_t announced = 0;
   spec.spilled = [&](std::int64_t bytes, const std::string&) { announced = bytes; };
   auto sorted = headway::flow::run_whole(host, spec, {falling(12'000'000, 100'000)}).ValueOrDie();

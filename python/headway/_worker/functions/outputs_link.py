@@ -60,6 +60,14 @@ class Outputs:
         """
         return self._add_pieces(_pieces(columns))
 
+    def add_whole(self, table: Any) -> bool:
+        """One output that is not cut, however large it is: a table with one batch.
+
+        Returns, Raises:
+            As ``add``.
+        """
+        return self._add_pieces([table])
+
     def finish(self, keeps_input: bool) -> None:
         """The unit is done."""
         self._flush()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import itertools
 import json
 import os
 import shutil
@@ -12,8 +13,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from headway._worker.functions import groups, slots, whole_failures, whole_names, whole_queries
-from headway._worker.functions.blocks import block_of
+from headway._worker.functions import slots, whole_aside, whole_failures, whole_groups, whole_names, whole_queries
 from headway._worker.functions.failures import failure_of
 from headway._worker.functions.frames import Frame, Link
 from headway._worker.functions.outputs_link import Outputs
@@ -57,6 +57,8 @@ class Whole:
         self._memory: int = setup.fields["memory_bytes"]
         #: Of an input, with DuckDB around it.
         self._misfit: Exception | None = None
+        self._batches: list[Iterator[Any]] = [self._pulled(side) for side in range(len(self._inputs))]
+        self._asides: list[whole_aside.Aside | None] = [None] * len(self._inputs)
         self._operation = ""
         self._options: dict[str, Any] = {}
 
@@ -108,51 +110,31 @@ class Whole:
         come_from = whole_queries.origins(operation, options, self._schemas)
         with contextlib.closing(self._connected(duckdb)) as connection:
             self._announce(connection, sql, carried, come_from)
-            for side in range(len(self._schemas)):
-                connection.register(f"input_{side}", self._reader(side, carried[side]))
+            seen = self._seen_schemas(connection)
+            for side, aside in enumerate(self._asides):
+                if aside is not None:
+                    carried[side][aside.place] = Carried(aside.place, pa.int64(), False, False)
+                connection.register(f"input_{side}", self._reader(side, seen[side], carried[side]))
+            sql = whole_queries.query(operation, options, seen)
             result = connection.sql(sql).to_arrow_reader(self._batch_rows())
-            made: Iterator[Any] = (pa.Table.from_batches([_restored(each, carried, come_from)]) for each in result)
+            seen_from = whole_queries.origins(operation, options, seen)
+            restored = (_restored(each, carried, seen_from) for each in result)
+            if any(self._asides):
+                pieces = (whole_aside.put_together(each, self._asides, seen_from, come_from) for each in restored)
+                restored = itertools.chain.from_iterable(pieces)
+            made: Iterator[Any] = (pa.Table.from_batches([each]) for each in restored)
+            add = self._outputs.add
             if operation in ("group_map", "repartition"):
-                made = self._whole_groups(made, options["keys"])
+                made = whole_groups.whole_groups(made, options["keys"], self._memory)
+                add = self._outputs.add_whole
             for table in _ahead(made):
                 with self._lock:
                     self._watch_spilling()
-                    if not self._outputs.add(table):
+                    if not add(table):
                         return
             with self._lock:
                 self._watch_spilling()
                 self._outputs.finish(False)
-
-    def _whole_groups(self, tables: Iterator[Any], keys: list[str]) -> Iterator[Any]:
-        """Sorted rows, cut where a group ends. A group that is larger than memory is refused."""
-        import pyarrow as pa
-
-        held: list[Any] = []
-        for table in tables:
-            if not keys:  # All rows are one group.
-                held.append(table)
-                self._check_group(held, keys)
-                continue
-            waiting = pa.concat_tables([*held, table]).combine_chunks()
-            begin, _ = groups.runs(block_of(waiting), keys)[-1]
-            if begin > 0:
-                yield waiting.slice(0, begin)
-            held = [waiting.slice(begin)]
-            self._check_group(held, keys)
-        if held:
-            yield pa.concat_tables(held).combine_chunks()
-
-    def _check_group(self, held: list[Any], keys: list[str]) -> None:
-        """Raises MemoryError for a group that is too large."""
-        size = sum(each.nbytes for each in held)
-        if size <= self._fields["memory_bytes"] or self._fields["memory_bytes"] <= 0:
-            return
-        shown = ", ".join(f"{key}={held[0].column(key)[0].as_py()!r}" for key in keys)
-        rows = sum(each.num_rows for each in held)
-        raise MemoryError(
-            f"the group {shown or 'of all rows'} has more than {rows} rows and {size} bytes, and a group must "
-            f"fit into the {self._fields['memory_bytes']} bytes that are there for groups"
-        )
 
     def _connected(self, duckdb: Any) -> Any:
         connection = duckdb.connect(":memory:")
@@ -160,7 +142,7 @@ class Whole:
         for name, value in {
             "memory_limit": f"{memory}B",
             "temp_directory": self._fields["folder"],
-            "threads": min(self._fields["threads"], memory // _MEMORY_OF_THREAD),
+            "threads": self._threads(),
             "preserve_insertion_order": True,  # Else the result is out of order too.
             "enable_progress_bar": False,
             # Pages that are given back and taken again cost a tenth of the time of a sort. Where
@@ -185,34 +167,74 @@ class Whole:
         batch = pa.RecordBatch.from_arrays(arrays, names=empty.schema.names)
         self._link.send("WholeSchema", {}, _restored(batch, carried, come_from).schema.serialize().to_pybytes())
 
+    def _seen_schemas(self, connection: Any) -> list[Any]:
+        """The inputs as DuckDB gets them. Of rows that are too large for it, without the columns
+        that only come along.
+        """
+        if self._operation not in whole_aside.ORDERED:
+            return self._schemas
+        first = [next(batches, None) for batches in self._batches]
+        threads = whole_aside.threads_for(first, self._memory)
+        for side, batch in enumerate(first):
+            self._batches[side] = itertools.chain([] if batch is None else [batch], self._batches[side])
+        if threads > 0:
+            connection.execute(f"SET threads = {min(threads, self._threads())}")
+            return self._schemas
+        held = min(self._memory // 4, self._memory - _MEMORY_OF_THREAD)
+        connection.execute(f"SET memory_limit = '{self._memory - held}B'")
+        self._asides = [
+            whole_aside.aside_for(
+                self._operation, self._options, side, schema, self._fields["folder"], held // len(self._schemas)
+            )
+            for side, schema in enumerate(self._schemas)
+        ]
+        return [
+            schema if aside is None else aside.seen for schema, aside in zip(self._schemas, self._asides, strict=True)
+        ]
+
+    def _threads(self) -> int:
+        return int(min(self._fields["threads"], self._memory // _MEMORY_OF_THREAD))
+
     def _batch_rows(self) -> int:
         """So few that several batches under way take little memory."""
         widths = [_width(field.type) for schema in self._schemas for field in schema]
         return int(max(1, min(self._fields["batch_rows"] or 65_536, (4 << 20) // max(1, sum(widths)))))
 
-    def _reader(self, side: int, carried: dict[str, Carried]) -> Any:
+    def _reader(self, side: int, schema: Any, carried: dict[str, Carried]) -> Any:
         import pyarrow as pa
 
-        schema = self._schemas[side]
-        return pa.RecordBatchReader.from_batches(self._seen(schema, carried).schema, self._pulled(side, carried))
+        return pa.RecordBatchReader.from_batches(self._seen(schema, carried).schema, self._numbered(side, carried))
 
-    def _pulled(self, side: int, carried: dict[str, Carried]) -> Iterator[Any]:
+    def _pulled(self, side: int) -> Iterator[Any]:
+        """An input's batches. None has more than the memory of one, as long as nobody keeps them."""
+        while (frame := self._frame(side)) is not None:
+            yield self._batch_of(side, frame)
+
+    def _frame(self, side: int) -> Frame | None:
+        """An input's next piece; None at its end."""
+        with self._lock:
+            self._watch_spilling()
+            self._outputs.settle()
+            self._link.send("Pull", {"input": side, "free": self._inputs[side].let_go()})
+            frame = self._link.receive()
+        if frame is None:
+            raise BrokenPipeError
+        return None if frame.kind == "PieceEnd" else frame
+
+    def _batch_of(self, side: int, frame: Frame) -> Any:
         import pyarrow as pa
 
-        row = 0
-        while True:
-            with self._lock:
-                self._watch_spilling()
-                self._outputs.settle()
-                self._link.send("Pull", {"input": side, "free": self._inputs[side].let_go()})
-                frame = self._link.receive()
-            if frame is None:
-                raise BrokenPipeError
-            if frame.kind == "PieceEnd":
-                return
-            memory = self._inputs[side].memory_of(frame)
-            batch = pa.ipc.open_stream(pa.py_buffer(memory)).read_next_batch()
-            del memory
+        memory = self._inputs[side].memory_of(frame)
+        return pa.ipc.open_stream(pa.py_buffer(memory)).read_next_batch()
+
+    def _numbered(self, side: int, carried: dict[str, Carried]) -> Iterator[Any]:
+        """An input's batches as DuckDB takes them, with the rows' numbers."""
+        import pyarrow as pa
+
+        row, aside = 0, self._asides[side]
+        for batch in self._batches[side]:
+            if aside is not None:
+                batch = aside.put(batch)
             columns = self._encoded(batch, carried)
             numbers = self._row_columns(row, batch.num_rows)
             columns.extend(numbers.values())

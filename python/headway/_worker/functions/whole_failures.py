@@ -10,11 +10,16 @@ from headway._worker.functions.whole_names import own_names
 
 _USED = re.compile(r"failed to offload data block.*?\((\S+ \S+?)/", re.DOTALL)
 _NO_SPACE = "No space left on device"
+_NO_MEMORY = "Out of Memory Error"
+_MORE_MEMORY = (
+    "give data sets more memory (DataContext.get_current().execution_options.resource_limits, object_store_memory)"
+)
 
 
 def in_words(error: Exception, operation: str, folder: str, memory: int) -> Exception:
     """The error to raise in place of one of DuckDB's: a disk that is full is an OSError that says
-    how much was written, where, and what to change. Others have the columns' own names.
+    how much was written, where, and what to change, and too little memory is a MemoryError. Others
+    have the columns' own names.
 
     Args:
         error: What was raised.
@@ -23,6 +28,11 @@ def in_words(error: Exception, operation: str, folder: str, memory: int) -> Exce
         memory: The bytes that it may use.
     """
     used = _USED.search(str(error))
+    if _NO_MEMORY in str(error) and not used:
+        return MemoryError(
+            f"{operation}: {memory >> 20} MiB of memory are too little for rows with keys or groups of this size, even "
+            f"where rows are written to disk. What to do: {_MORE_MEMORY}"
+        )
     if not used and _NO_SPACE not in str(error):
         text = own_names(str(error))
         return error if text == str(error) else type(error)(text)
@@ -31,6 +41,5 @@ def in_words(error: Exception, operation: str, folder: str, memory: int) -> Exce
     return OSError(
         errno.ENOSPC,
         f"{operation}: {place} has no space left{written}. Rows that do not fit into {memory >> 20} MiB of memory are "
-        "written there: set TMPDIR to a folder with more space before the program starts, or give data sets more "
-        "memory (DataContext.get_current().execution_options.resource_limits, object_store_memory)",
+        f"written there: set TMPDIR to a folder with more space before the program starts, or {_MORE_MEMORY}",
     )

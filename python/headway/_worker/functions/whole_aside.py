@@ -1,0 +1,242 @@
+"""Columns that only come along, kept aside while DuckDB orders the others.
+
+DuckDB's sort merges what it has spilled in parts of 122 880 rows, each of which is in memory at
+once, however large its rows are: images of 100 KB would need 12 GB for each thread. Where that is
+more than there is, DuckDB gets the keys and each row's place, and the other columns wait here: in
+memory, or in a file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from headway._worker.functions.whole_queries import used_columns
+
+#: Operations whose results are whole rows in an order.
+ORDERED = ("sort", "random_shuffle", "group_map", "repartition", "join")
+#: Bytes for each byte of a row that one of DuckDB's threads needs to sort what exceeds memory:
+#: those of a part's rows, and half as many for what it keeps beside them.
+_BYTES_EACH = 122_880 * 3 // 2
+#: A result is put together in pieces of so many bytes.
+_PIECE_BYTES = 4 << 20
+#: The pages of the file that were read are given back after so many bytes …
+_READ_MAX = 32 << 20
+#: … where each row brings along those around it.
+_AROUND = 64 << 10
+
+
+def place_column(side: int) -> str:
+    """The name of the column that has the places of an input's rows."""
+    return f"__headway_place_{side}"
+
+
+def threads_for(first: Sequence[Any], memory: int) -> int:
+    """How many of DuckDB's threads can sort rows at a time when they exceed memory.
+
+    Args:
+        first: A batch of each input; None: it has no rows.
+        memory: Bytes that DuckDB may use.
+    """
+    width = sum(batch.nbytes // batch.num_rows for batch in first if batch is not None)
+    return int(memory // (_BYTES_EACH * max(1, width)))
+
+
+def aside_for(
+    operation: str, options: Mapping[str, Any], side: int, schema: Any, folder: str, memory: int
+) -> Aside | None:
+    """What keeps the columns of an input that can wait; None where all are needed.
+
+    Args:
+        operation: One of ``ORDERED``.
+        options: As the plan has them.
+        side: Which input.
+        schema: The input's Arrow schema.
+        folder: For a file, where they exceed memory.
+        memory: Bytes of them that may be in memory.
+    """
+    used = used_columns(operation, options, side)
+    names = [field.name for field in schema if field.name not in used and _can_wait(field.type)]
+    if not names:
+        return None
+    return Aside(side, schema, names, os.path.join(folder, f"aside-{side}"), memory)
+
+
+class Aside:
+    """The columns of an input that wait.
+
+    Args:
+        side: Which input.
+        schema: The input's Arrow schema.
+        names: The columns that wait.
+        path: Of a file for what exceeds memory.
+        memory: Bytes that may be in memory.
+    """
+
+    def __init__(self, side: int, schema: Any, names: Sequence[str], path: str, memory: int) -> None:
+        import pyarrow as pa
+
+        self.names = frozenset(names)
+        self.place = place_column(side)
+        seen = [field for field in schema if field.name not in self.names]
+        #: The input's schema as DuckDB sees it.
+        self.seen = pa.schema([*seen, pa.field(self.place, pa.int64())])
+        self._kinds = {field.name: field.type for field in schema if field.name in self.names}
+        self._schema = pa.schema([(name, _storage(kind)) for name, kind in self._kinds.items()])
+        self._path = path
+        self._memory = memory
+        self._file: Any = None
+        self._mapped: Any = None
+        #: Batches in memory, and where the others are in the file.
+        self._kept: list[Any] = []
+        #: The number of each batch's first row, and of all rows.
+        self._begins = [0]
+        self._bytes = 0
+        self._read = 0
+
+    def put(self, batch: Any) -> Any:
+        """Keeps a batch's columns that wait.
+
+        Returns:
+            The batch as DuckDB sees it.
+        """
+        import numpy as np
+        import pyarrow as pa
+
+        columns = [_stored(batch.column(field.name)) for field in self._schema]
+        data = pa.RecordBatch.from_arrays(columns, schema=self._schema).serialize()
+        self._bytes += data.size
+        if data.size <= self._memory:
+            self._memory -= data.size
+            self._kept.append(data)
+        else:
+            self._kept.append(self._written(data))
+        begin, end = self._begins[-1], self._begins[-1] + batch.num_rows
+        self._begins.append(end)
+        seen = [batch.column(name) for name in self.seen.names[:-1]]
+        return pa.RecordBatch.from_arrays([*seen, pa.array(np.arange(begin, end))], schema=self.seen)
+
+    def _written(self, data: Any) -> tuple[int, int]:
+        if self._file is None:
+            self._file = open(self._path, "w+b", buffering=0)  # noqa: SIM115 as long as this lives
+        place = -(-self._file.tell() // 64) * 64
+        self._file.seek(place)
+        view = memoryview(data)
+        while view:
+            view = view[self._file.write(view) :]
+        return place, data.size
+
+    @property
+    def row_bytes(self) -> int:
+        """Of an average row."""
+        return max(1, self._bytes // max(1, self._begins[-1]))
+
+    def take(self, places: Any) -> dict[str, Any]:
+        """The columns of rows, by name.
+
+        Args:
+            places: int64, one for each row; null: there is no such row.
+        """
+        import numpy as np
+        import pyarrow as pa
+
+        numbers = places.fill_null(-1).to_numpy()
+        batches = np.searchsorted(self._begins, numbers, side="right") - 1
+        order = np.argsort(batches, kind="stable")
+        ends = np.flatnonzero(np.diff(batches[order], append=len(self._begins))) + 1
+        pieces = [self._rows(batches[some[0]], numbers[some]) for some in np.split(order, ends[:-1])]
+        table = pa.Table.from_batches(pieces, self._schema)
+        back = np.empty_like(order)
+        back[order] = np.arange(len(order))
+        taken = table.combine_chunks().take(pa.array(back)).combine_chunks()
+        self._give_back(len(numbers))
+        return {name: _as(kind, taken.column(name).chunk(0)) for name, kind in self._kinds.items()}
+
+    def _rows(self, number: int, places: Any) -> Any:
+        """Rows of one batch."""
+        import pyarrow as pa
+
+        if number < 0:
+            columns = [pa.nulls(len(places), field.type) for field in self._schema]
+            return pa.RecordBatch.from_arrays(columns, schema=self._schema)
+        data = self._kept[number]
+        if isinstance(data, tuple):
+            begin, size = data
+            data = pa.py_buffer(self._map())[begin : begin + size]
+        return pa.ipc.read_record_batch(data, self._schema).take(pa.array(places - self._begins[number]))
+
+    def _map(self) -> mmap.mmap:
+        if self._mapped is None:
+            self._mapped = mmap.mmap(self._file.fileno(), 0, prot=mmap.PROT_READ)
+            if self.row_bytes < _AROUND // 2:  # Else the disk reads much more than a row.
+                self._mapped.madvise(mmap.MADV_RANDOM)
+        return self._mapped
+
+    def _give_back(self, rows: int) -> None:
+        self._read += rows * (self.row_bytes + _AROUND)
+        if self._mapped is not None and self._read > _READ_MAX:
+            self._mapped.madvise(mmap.MADV_DONTNEED)
+            self._read = 0
+
+
+def put_together(
+    batch: Any,
+    asides: Sequence[Aside | None],
+    seen_from: Mapping[str, tuple[int, str]],
+    come_from: Mapping[str, tuple[int, str]],
+) -> Iterator[Any]:
+    """DuckDB's result with the columns that have waited, in pieces.
+
+    Args:
+        batch: By the columns' own names.
+        asides: Of the inputs; None: all its columns have gone through DuckDB.
+        seen_from: Which input, and which column of it, each column of the batch is.
+        come_from: The same for the columns to make, in their order.
+    """
+    import pyarrow as pa
+
+    names = {origin: name for name, origin in seen_from.items()}
+    # A semi join has columns of one side.
+    waiting = [each if each is not None and each.place in batch.schema.names else None for each in asides]
+    rows = max(1, _PIECE_BYTES // max(1, sum(each.row_bytes for each in waiting if each is not None)))
+    for begin in range(0, batch.num_rows, rows):
+        piece = batch.slice(begin, rows)
+        taken = [{} if each is None else each.take(piece.column(each.place)) for each in waiting]
+        columns = {
+            name: taken[side][own] if own in taken[side] else piece.column(names[side, own])
+            for name, (side, own) in come_from.items()
+        }
+        yield pa.RecordBatch.from_pydict(columns)
+
+
+def _can_wait(kind: Any) -> bool:
+    """Whether rows of a type can be stored and picked."""
+    import pyarrow as pa
+
+    with contextlib.suppress(pa.ArrowException):
+        kind = _storage(kind)
+        batch = pa.RecordBatch.from_arrays([pa.nulls(1, kind)], names=["column"])
+        pa.ipc.read_record_batch(batch.serialize(), batch.schema).take(pa.array([0, None]))
+        return True
+    return False
+
+
+def _storage(kind: Any) -> Any:
+    import pyarrow as pa
+
+    return kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
+
+
+def _stored(column: Any) -> Any:
+    import pyarrow as pa
+
+    return column.storage if isinstance(column, pa.ExtensionArray) else column
+
+
+def _as(kind: Any, column: Any) -> Any:
+    import pyarrow as pa
+
+    return kind.wrap_array(column) if isinstance(kind, pa.BaseExtensionType) else column
