@@ -68,8 +68,8 @@ class ConcatenatedStage : public Stage {
         ++at_;
         continue;
       }
-      if (chunk->ends_unit) ++units_;
       chunk->unit = units_;
+      if (chunk->ends_unit) ++units_;
       chunk->window = 0;
       if (chunk->rows == nullptr) return chunk;
       if (schema_ == nullptr) schema_ = with_nulls(*chunk->rows->schema());
@@ -233,10 +233,10 @@ class UnitCollector {
 
   arrow::Result<std::optional<Item>> next() {
     auto chunks = std::make_shared<std::vector<Chunk>>();
-    while (chunks->empty() || !chunks->back().ends_unit) {
+    while (!has_ended_ && (chunks->empty() || !chunks->back().ends_unit)) {
       ARROW_ASSIGN_OR_RAISE(auto chunk, input_->next());
-      if (!chunk) break;
-      chunks->push_back(std::move(*chunk));
+      has_ended_ = !chunk;
+      if (chunk) chunks->push_back(std::move(*chunk));
     }
     if (chunks->empty()) return std::nullopt;
     Item item;
@@ -263,6 +263,7 @@ class UnitCollector {
   UnitPlace place_;
   const std::shared_ptr<FlowGauges> flow_;
   const StagePath gauges_;
+  bool has_ended_ = false;  ///< The input, which is not asked again then.
 };
 
 }  // namespace

@@ -226,9 +226,12 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build_steps(std::size_t index, st
   ARROW_ASSIGN_OR_RAISE(Built built, build(node(index).inputs[0]));
   const auto gauge = gauge_of(step, data::stage_name(node(index)));
   if (built.chain) {
+    std::int64_t first_unit = 0;
     for (auto& leaf : built.chain->leaves) {
       auto changed = std::make_shared<Leaf>(*leaf);
       changed->steps.push_back(step);
+      changed->first_units.push_back(first_unit);
+      first_unit += std::ssize(leaf->source->units());
       changed->gauges.push_back(gauge);
       changed->keeps_rows = changed->keeps_rows && keeps_rows;
       leaf = std::move(changed);

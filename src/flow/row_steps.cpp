@@ -59,7 +59,7 @@ class DropStep : public UnitStep {
 };
 
 RowPlace row_place(const UnitPlace& place, std::int64_t first_row) {
-  return {place.seed, place.epoch, static_cast<std::uint64_t>(place.unit), first_row};
+  return {place.seed, place.epoch, static_cast<std::uint64_t>(place.unit), first_row, place.unit_before_union};
 }
 
 /// Rows from one of them on.

@@ -15,12 +15,14 @@ constexpr double decoding_factor = 2;
 struct LeafUnit {
   std::shared_ptr<const Leaf> leaf;
   const Unit* unit = nullptr;
+  std::int64_t number = 0;  ///< In the leaf.
 };
 
 std::vector<LeafUnit> units_of(const UnitChain& chain) {
   std::vector<LeafUnit> units;
   for (const auto& leaf : chain.leaves) {
-    for (const Unit& unit : leaf->source->units()) units.push_back({leaf, &unit});
+    std::int64_t number = 0;
+    for (const Unit& unit : leaf->source->units()) units.push_back({leaf, &unit, number++});
   }
   return units;
 }
@@ -69,7 +71,9 @@ arrow::Status read_unit_through(const LeafUnit& from, const UnitPlace& place, ar
   clock.go(ThreadClock::in(0));
   const std::vector<int>* columns = from.leaf->columns ? &*from.leaf->columns : nullptr;
   ARROW_ASSIGN_OR_RAISE(auto reader, from.leaf->source->read(*from.unit, columns, pool));
-  StepRun run(from.leaf->steps, place, sink, &clock);
+  std::vector<std::int64_t> units = from.leaf->first_units;
+  for (std::int64_t& unit : units) unit += from.number;
+  StepRun run(from.leaf->steps, place, sink, &clock, std::move(units));
   while (true) {
     std::shared_ptr<arrow::RecordBatch> batch;
     ARROW_RETURN_NOT_OK(reader->ReadNext(&batch));
@@ -128,8 +132,9 @@ class CommonColumns {
     return [this, &sink](const std::shared_ptr<arrow::RecordBatch>& rows) -> arrow::Status {
       if (rows == nullptr) return sink(rows);
       if (schema_ == nullptr) {
-        ARROW_RETURN_NOT_OK(check(*rows->schema()));
-        return sink(rows);
+        ARROW_ASSIGN_OR_RAISE(const auto columns, checked(*rows->schema()));
+        ARROW_ASSIGN_OR_RAISE(const auto same, rows->ReplaceSchema(columns));
+        return sink(same);
       }
       ARROW_ASSIGN_OR_RAISE(const auto same, with_columns_of(rows, schema_, "union: a data set"));
       return sink(same);
@@ -138,10 +143,10 @@ class CommonColumns {
 
  private:
   /// Which rows come first is chance: others are made again when all types are known.
-  arrow::Status check(const arrow::Schema& schema) {
+  arrow::Result<std::shared_ptr<arrow::Schema>> checked(const arrow::Schema& schema) {
     const std::lock_guard lock(mutex_);
     if (first_ == nullptr) first_ = with_nulls(schema);
-    if (first_->Equals(*with_nulls(schema), false)) return arrow::Status::OK();
+    if (first_->Equals(*with_nulls(schema), false)) return first_;
     ARROW_RETURN_NOT_OK(check_same_columns(schema, *first_, "union: a data set"));
     return schema_widened(arrow::Status::Invalid("union: a data set has other columns than the first one"));
   }

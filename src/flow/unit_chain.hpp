@@ -16,6 +16,9 @@ struct Leaf {
   std::shared_ptr<const Source> source;
   std::optional<std::vector<int>> columns;  ///< Unset: all.
   UnitSteps steps;
+  /// Of each step: the number of the leaf's first unit in the data set that the step is about.
+  /// Unions number units anew.
+  std::vector<std::int64_t> first_units;
   StagePath gauges;        ///< Of the reading, and of each step.
   bool keeps_rows = true;  ///< Each unit has as many rows after the steps as before.
 };

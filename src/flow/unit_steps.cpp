@@ -86,10 +86,12 @@ bool is_input_unused(const arrow::Status& status) {
   return is_input_gone(status) && static_cast<const InputGone&>(*status.detail()).is_unused;
 }
 
-StepRun::StepRun(const UnitSteps& steps, const UnitPlace& place, const ItemSink& sink, ThreadClock* clock)
+StepRun::StepRun(const UnitSteps& steps, const UnitPlace& place, const ItemSink& sink, ThreadClock* clock,
+                 std::vector<std::int64_t> units)
     : steps_(steps),
       place_(place),
       sink_(sink),
+      units_(std::move(units)),
       states_(steps.size()),
       clock_(clock),
       first_(clock == nullptr ? 0 : clock->stages() - steps.size()),
@@ -159,8 +161,11 @@ arrow::Status StepRun::run(std::size_t step, const std::shared_ptr<arrow::Record
   // The numbers of rows are those of the file up to the first step that leaves some out.
   const auto same = std::find_if(steps_.begin(), steps_.end(), [](const auto& each) { return !each->keeps_rows(); });
   const bool has_place = step <= static_cast<std::size_t>(same - steps_.begin());
-  if (clock_ == nullptr && has_place) return steps_[step]->run(rows, first_row, place, sink_after(step));
+  if (clock_ == nullptr && has_place && units_.empty()) {
+    return steps_[step]->run(rows, first_row, place, sink_after(step));
+  }
   UnitPlace own = place;
+  if (!units_.empty()) own.unit_before_union = units_[step];
   if (!has_place) own.place_of_row = nullptr;
   if (clock_ != nullptr) {
     own.on_wait = [this, stage](bool waits) {

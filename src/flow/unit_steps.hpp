@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ struct UnitPlace {
   /// The place of a row that was read, for people. Unset: rows were read that are no more, and
   /// numbers are others.
   std::function<std::string(std::int64_t row)> place_of_row = {};
+  /// The unit's number in the data set that the step is about: a union behind the step gives it
+  /// another. Unset: `unit`.
+  std::optional<std::int64_t> unit_before_union = {};
   /// Called by a step that begins to wait for a worker, and when it has one.
   std::function<void(bool waits)> on_wait = {};
   bool may_be_read_again = false;  ///< The unit.
@@ -86,8 +90,10 @@ using UnitSteps = std::vector<std::shared_ptr<const UnitStep>>;
 /// One unit on its way through the steps.
 class StepRun {
  public:
-  /// `clock`: of the calling thread; the last stages of its path are the steps.
-  StepRun(const UnitSteps& steps, const UnitPlace& place, const ItemSink& sink, ThreadClock* clock = nullptr);
+  /// `clock`: of the calling thread; the last stages of its path are the steps. `units`: for each
+  /// step `unit_before_union`; empty: there is no union.
+  StepRun(const UnitSteps& steps, const UnitPlace& place, const ItemSink& sink, ThreadClock* clock = nullptr,
+          std::vector<std::int64_t> units = {});
   StepRun(const StepRun&) = delete;
   StepRun& operator=(const StepRun&) = delete;
 
@@ -113,6 +119,7 @@ class StepRun {
   const UnitSteps& steps_;
   UnitPlace place_;
   const ItemSink& sink_;
+  const std::vector<std::int64_t> units_;
   std::vector<State> states_;
   ThreadClock* const clock_;
   const std::size_t first_;  ///< The first step in the clock's path.

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,9 @@ struct RowPlace {
   std::uint64_t epoch = 0;
   std::uint64_t unit = 0;
   std::int64_t first_row = 0;  ///< Of the batch within its unit.
+  /// The unit where `monotonically_increasing_id` counts them, as a union behind the expression
+  /// numbers them anew. Unset: `unit`.
+  std::optional<std::int64_t> unit_before_union = {};
 };
 
 /// An expression with its literals and options made. Any thread may use it, several at once.

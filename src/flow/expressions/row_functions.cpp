@@ -79,7 +79,8 @@ arrow::Result<arrow::Datum> uuid_values(const CallPlace& place) {
 }
 
 arrow::Result<arrow::Datum> increasing_ids(const CallPlace& place) {
-  const std::int64_t first = static_cast<std::int64_t>(place.rows.unit << 33U) + place.rows.first_row;
+  const std::int64_t unit = place.rows.unit_before_union.value_or(static_cast<std::int64_t>(place.rows.unit));
+  const std::int64_t first = (unit << 33U) + place.rows.first_row;
   return make_numbers<arrow::Int64Array, std::int64_t>(place, [first](std::int64_t i) { return first + i; });
 }
 

@@ -214,14 +214,34 @@ def _as_wide(made: Any, values: list[Any]) -> Any:
     import pyarrow as pa
 
     kind = made.type
-    if pa.types.is_decimal128(kind):
-        return made.cast(pa.decimal128(38, kind.scale))
+    wide = _wide_type(kind)
+    if wide is not kind:
+        return made.cast(wide)
     # Arrow makes microseconds of pandas' times, also of those that count nanoseconds.
     if (pa.types.is_timestamp(kind) or pa.types.is_duration(kind)) and any(
         getattr(value, "unit", "") == "ns" for value in values
     ):
         return pa.array(values, pa.timestamp("ns", kind.tz) if pa.types.is_timestamp(kind) else pa.duration("ns"))
     return made
+
+
+def _wide_type(kind: Any) -> Any:
+    """With decimals of any number of digits, also within lists and structs; the same type
+    where there are none.
+    """
+    import pyarrow as pa
+
+    if pa.types.is_decimal128(kind):
+        return pa.decimal128(38, kind.scale)
+    if pa.types.is_list(kind):
+        field = kind.value_field
+        wide = field.with_type(_wide_type(field.type))
+        return kind if wide == field else pa.list_(wide)
+    if pa.types.is_struct(kind):
+        fields = list(kind)
+        widened = [field.with_type(_wide_type(field.type)) for field in fields]
+        return kind if widened == fields else pa.struct(widened)
+    return kind
 
 
 def _is_map(value: Any) -> bool:

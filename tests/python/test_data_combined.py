@@ -1,0 +1,71 @@
+"""Operations of data sets behind one another, which are right by themselves."""
+
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+from headway import data
+from headway.data.expressions import col, monotonically_increasing_id
+
+pytestmark = pytest.mark.usefixtures("the_engine_ends")
+
+
+def same(row):
+    return row
+
+
+def numbers(rows):
+    return [row["id"] for row in rows.take_all()]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda rows: rows.sort("id"), lambda rows: rows.zip(data.range(3_000).rename_columns({"id": "other"}))],
+    ids=["sort", "zip"],
+)
+def test_a_shuffle_of_rows_without_pieces_is_followed_by_any_step(make):
+    shuffled = make(data.range(3_000)).random_shuffle(seed=1)
+    assert sorted(numbers(shuffled.map(same))) == list(range(3_000))
+    assert sorted(numbers(shuffled.filter(expr=col("id") >= 10))) == list(range(10, 3_000))
+    locally = shuffled.iter_batches(batch_size=64, local_shuffle_buffer_size=128)
+    assert sorted(number for batch in locally for number in batch["id"]) == list(range(3_000))
+
+
+@pytest.mark.parametrize("other", [lambda: data.range(10), lambda: data.range(10).map(same)], ids=["plain", "map"])
+def test_rows_of_a_random_split_stay_on_their_side_in_a_union(other):
+    train, test = data.range(1_000).streaming_train_test_split(0.4, seed=5)
+    tested = numbers(test)
+    assert not set(tested) & set(numbers(train))
+    assert numbers(other().union(test)) == [*range(10), *tested]
+    assert numbers(other().union(other().union(test), test)) == [*range(10), *range(10), *tested, *tested]
+
+
+def test_rows_of_a_union_are_numbered_anew():
+    first = data.range(4).with_column("number", monotonically_increasing_id())
+    twice = first.union(first).with_column("of_all", monotonically_increasing_id())
+    rows = twice.take_all()
+    assert [row["number"] for row in rows[:4]] == [row["number"] for row in rows[4:]]
+    assert len({row["of_all"] for row in rows}) == 8
+
+
+def test_a_random_split_of_a_union_without_pieces_is_the_same_in_each_read():
+    part = data.range(3_000).map(same).limit(2_000)
+    _, test = part.union(part).streaming_train_test_split(0.4, seed=5)
+    first = numbers(test)
+    assert all(numbers(test) == first for _ in range(8))
+
+
+def test_a_union_of_a_function_s_rows_and_of_a_column_without_nulls():
+    made = data.range(10).map(same)
+    assert numbers(made.union(data.range(5))) == [*range(10), *range(5)]
+    assert numbers(data.range(5).union(made)) == [*range(5), *range(10)]
+
+
+@pytest.mark.parametrize("inside", ["struct", "list", "list of structs"])
+def test_decimals_within_rows_have_as_many_digits_as_any(inside):
+    def row(number):
+        value = Decimal(number)
+        return {"struct": {"d": value}, "list": [value], "list of structs": [{"d": value}]}[inside]
+
+    rows = data.from_arrow(pa.table({"x": [row(10**power) for power in range(20)]})).map(same)
+    assert [each["x"] for each in rows.take_all()] == [row(10**power) for power in range(20)]
