@@ -321,7 +321,6 @@ def test_groups_come_whole(run):
 
 @pytest.mark.parametrize("keys", [["k"], []])
 def test_large_groups_come_whole(run, keys):
-    """Other outputs of more than 32 MiB come in pieces."""
     rows = [number // 20 for number in range(100)] + [5] * 50
     table = pa.table({"k": rows, "row": [bytes(1 << 20)] * len(rows)})
     pieces = [set(piece["k"].to_pylist()) for piece in run("group_map", {"keys": keys}, table, pieces=True)]

@@ -9,7 +9,7 @@ import json
 import os
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -118,12 +118,12 @@ class Whole:
             sql = whole_queries.query(operation, options, seen)
             result = connection.sql(sql).to_arrow_reader(self._batch_rows())
             seen_from = whole_queries.origins(operation, options, seen)
-            restored = (_restored(each, carried, seen_from) for each in result)
+            restored: Iterator[Any] = (_restored(each, carried, seen_from) for each in result)
             if any(self._asides):
                 pieces = (whole_aside.put_together(each, self._asides, seen_from, come_from) for each in restored)
                 restored = itertools.chain.from_iterable(pieces)
             made: Iterator[Any] = (pa.Table.from_batches([each]) for each in restored)
-            add = self._outputs.add
+            add: Callable[[Any], bool] = self._outputs.add
             if operation in ("group_map", "repartition"):
                 made = whole_groups.whole_groups(made, options["keys"], self._memory)
                 add = self._outputs.add_whole
@@ -206,7 +206,7 @@ class Whole:
         return pa.RecordBatchReader.from_batches(self._seen(schema, carried).schema, self._numbered(side, carried))
 
     def _pulled(self, side: int) -> Iterator[Any]:
-        """An input's batches. None has more than the memory of one, as long as nobody keeps them."""
+        """An input's batches, each in the same memory as long as nobody keeps the one before."""
         while (frame := self._frame(side)) is not None:
             yield self._batch_of(side, frame)
 

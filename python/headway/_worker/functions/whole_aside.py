@@ -38,7 +38,7 @@ def threads_for(first: Sequence[Any], memory: int) -> int:
     """How many of DuckDB's threads can sort rows at a time when they exceed memory.
 
     Args:
-        first: A batch of each input; None: it has no rows.
+        first: A batch of each input; unset where it has no rows.
         memory: Bytes that DuckDB may use.
     """
     width = sum(batch.nbytes // batch.num_rows for batch in first if batch is not None)
@@ -144,9 +144,9 @@ class Aside:
         import pyarrow as pa
 
         numbers = places.fill_null(-1).to_numpy()
-        batches = np.searchsorted(self._begins, numbers, side="right") - 1
-        order = np.argsort(batches, kind="stable")
-        ends = np.flatnonzero(np.diff(batches[order], append=len(self._begins))) + 1
+        batches: Any = np.searchsorted(self._begins, numbers, side="right") - 1
+        order: Any = np.argsort(batches, kind="stable")
+        ends: Any = np.flatnonzero(np.diff(batches[order], append=len(self._begins))) + 1
         pieces = [self._rows(batches[some[0]], numbers[some]) for some in np.split(order, ends[:-1])]
         table = pa.Table.from_batches(pieces, self._schema)
         back = np.empty_like(order)
