@@ -199,7 +199,7 @@ def test_a_failure_of_a_conversion_keeps_no_stream():
     """Not even until the collector comes by."""
     from headway.data import DataContext, _client, range
 
-    stream = _client.Stream(range(4)._plan, {"rank": 0, "batch_size": 2}, DataContext.get_current())
+    stream = _client.Stream(range(4)._plan, {"rank": 0, "world_size": 1, "batch_size": 2}, DataContext.get_current())
     lives = weakref.ref(stream)
     gc.disable()
     try:

@@ -69,3 +69,27 @@ def test_decimals_within_rows_have_as_many_digits_as_any(inside):
 
     rows = data.from_arrow(pa.table({"x": [row(10**power) for power in range(20)]})).map(same)
     assert [each["x"] for each in rows.take_all()] == [row(10**power) for power in range(20)]
+
+
+def made(rows=True):
+    """Rows of functions, whose columns are not known where there are none."""
+    return data.range(4).map(lambda row: {"id": row["id"], "k": row["id"] % 2}).filter(lambda row: rows)
+
+
+@pytest.mark.parametrize(
+    ("operation", "wanted"),
+    [
+        (lambda none: none.sort("id").take_all(), []),
+        (lambda none: none.unique("id"), []),
+        (lambda none: none.groupby("k").sum("id").take_all(), []),
+        (lambda none: none.sum("id"), None),
+        (lambda none: none.groupby("k").map_groups(lambda group: group).take_all(), []),
+        (lambda none: none.repartition(2, keys=["k"]).take_all(), []),
+        (lambda none: none.join(made(), "inner", 2, on=("id",)).take_all(), []),
+        (lambda none: [row["id"] for row in made().join(none, "left_outer", 2, on=("id",)).take_all()], [0, 1, 2, 3]),
+        (lambda none: [row["id"] for row in none.join(made(), "full_outer", 2, on=("id",)).take_all()], [0, 1, 2, 3]),
+        (lambda none: [row["id"] for row in none.sort("id").union(made()).take_all()], [0, 1, 2, 3]),
+    ],
+)
+def test_functions_that_make_no_rows_give_an_empty_data_set_to_what_needs_all_rows(operation, wanted):
+    assert operation(made(rows=False)) == wanted

@@ -99,6 +99,7 @@ class Whole:
             begin += size
         work = json.loads(self._fields["arguments"])
         operation, options = self._operation, self._options = work["operation"], work["options"]
+        self._schemas = whole_queries.known_schemas(operation, options, self._schemas)
         sql = whole_queries.query(operation, options, self._schemas)
         carried = []
         for side, schema in enumerate(self._schemas):

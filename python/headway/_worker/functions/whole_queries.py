@@ -84,6 +84,27 @@ def computed_columns(operation: str, options: Mapping[str, Any], inputs: Sequenc
     return {pair[side] for pair in pairs if inputs[0].field(pair[0]).type != inputs[1].field(pair[1]).type}
 
 
+def known_schemas(operation: str, options: Mapping[str, Any], inputs: Sequence[Any]) -> list[Any]:
+    """The inputs' schemas. An input without columns is one of functions that have made no rows: it
+    has the columns that the operation looks at, of numbers where it computes.
+    """
+    import pyarrow as pa
+
+    known = []
+    for side, schema in enumerate(inputs):
+        computed = computed_columns(operation, options, inputs, side) if operation == "aggregate" else set()
+        used = used_columns(operation, options, side)
+        columns = {name: pa.float64() if name in computed else pa.null() for name in used}
+        if operation == "join":
+            pairs = list(zip(options["on"], options["right_on"], strict=True))
+            other = inputs[1 - side]
+            columns = {
+                pair[side]: other.field(pair[1 - side]).type for pair in pairs if pair[1 - side] in other.names
+            } or columns
+        known.append(pa.schema(list(columns.items())) if len(schema) == 0 else schema)
+    return known
+
+
 #: Operations that sort rows by columns.
 _SORTS = ("sort", "group_map", "repartition")
 #: Rows whose numbers have 40 bits.
