@@ -123,7 +123,7 @@ class Whole:
             if any(self._asides):
                 pieces = (whole_aside.put_together(each, self._asides, seen_from, come_from) for each in restored)
                 restored = itertools.chain.from_iterable(pieces)
-            made: Iterator[Any] = (pa.Table.from_batches([each]) for each in restored)
+            made: Iterator[Any] = map(_table, restored)  # Which keeps none of them.
             add: Callable[[Any], bool] = self._outputs.add
             if operation in ("group_map", "repartition"):
                 made = whole_groups.whole_groups(made, options["keys"], self._memory)
@@ -133,6 +133,7 @@ class Whole:
                     self._watch_spilling()
                     if not add(table):
                         return
+                del table  # Its memory is for the next one.
             with self._lock:
                 self._watch_spilling()
                 self._outputs.finish(False)
@@ -220,7 +221,10 @@ class Whole:
             frame = self._link.receive()
         if frame is None:
             raise BrokenPipeError
-        return None if frame.kind == "PieceEnd" else frame
+        if frame.kind == "PieceEnd":
+            self._inputs[side].drop_pages()
+            return None
+        return frame
 
     def _batch_of(self, side: int, frame: Frame) -> Any:
         import pyarrow as pa
@@ -280,13 +284,24 @@ class Whole:
             self._spilled = size
 
 
+def _table(batch: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.Table.from_batches([batch])
+
+
 def _ahead(tables: Iterator[Any]) -> Iterator[Any]:
-    """The same, each made in a thread while the one before is copied."""
+    """The same, each made in a thread while the one before is copied, unless that is large."""
     with ThreadPoolExecutor(1, "headway-whole") as maker:
         due = maker.submit(next, tables, None)
         while (table := due.result()) is not None:
-            due = maker.submit(next, tables, None)
+            is_large = table.nbytes >= slots.LARGE
+            if not is_large:
+                due = maker.submit(next, tables, None)
             yield table
+            if is_large:
+                del table, due  # Its memory is needed for the next one.
+                due = maker.submit(next, tables, None)
 
 
 class _Input:
@@ -310,6 +325,11 @@ class _Input:
         free = [number for number in self._full if not self._memories[number].is_viewed()]
         self._full.difference_update(free)
         return free
+
+    def drop_pages(self) -> None:
+        """Nothing more comes."""
+        for memory in self._memories.values():
+            memory.drop_pages()
 
 
 def _empty(kind: Any) -> Any:

@@ -89,6 +89,7 @@ class Aside:
         self._path = path
         self._memory = memory
         self._file: Any = None
+        self._writer: Any = None
         self._mapped: Any = None
         #: Batches in memory, and where the others are in the file.
         self._kept: list[Any] = []
@@ -107,27 +108,29 @@ class Aside:
         import pyarrow as pa
 
         columns = [_stored(batch.column(field.name)) for field in self._schema]
-        data = pa.RecordBatch.from_arrays(columns, schema=self._schema).serialize()
-        self._bytes += data.size
-        if data.size <= self._memory:
-            self._memory -= data.size
-            self._kept.append(data)
+        waiting = pa.RecordBatch.from_arrays(columns, schema=self._schema)
+        size = pa.ipc.get_record_batch_size(waiting)
+        self._bytes += size
+        if size <= self._memory:
+            self._memory -= size
+            self._kept.append(waiting.serialize())
         else:
-            self._kept.append(self._written(data))
+            self._kept.append(self._written(waiting, size))
         begin, end = self._begins[-1], self._begins[-1] + batch.num_rows
         self._begins.append(end)
-        seen = [batch.column(name) for name in self.seen.names[:-1]]
+        seen = [_copied(batch.column(name)) for name in self.seen.names[:-1]]
         return pa.RecordBatch.from_arrays([*seen, pa.array(np.arange(begin, end))], schema=self.seen)
 
-    def _written(self, data: Any) -> tuple[int, int]:
-        if self._file is None:
-            self._file = open(self._path, "w+b", buffering=0)  # noqa: SIM115 as long as this lives
-        place = -(-self._file.tell() // 64) * 64
-        self._file.seek(place)
-        view = memoryview(data)
-        while view:
-            view = view[self._file.write(view) :]
-        return place, data.size
+    def _written(self, batch: Any, size: int) -> tuple[int, int]:
+        """Begin and end of a batch in the file."""
+        import pyarrow as pa
+
+        if self._writer is None:
+            self._file = pa.OSFile(self._path, "wb")
+            self._writer = pa.ipc.new_stream(self._file, self._schema)
+        self._writer.write_batch(batch)
+        end = self._file.tell()
+        return end - size, end
 
     @property
     def row_bytes(self) -> int:
@@ -148,12 +151,13 @@ class Aside:
         order: Any = np.argsort(batches, kind="stable")
         ends: Any = np.flatnonzero(np.diff(batches[order], append=len(self._begins))) + 1
         pieces = [self._rows(batches[some[0]], numbers[some]) for some in np.split(order, ends[:-1])]
-        table = pa.Table.from_batches(pieces, self._schema)
-        back = np.empty_like(order)
-        back[order] = np.arange(len(order))
-        taken = table.combine_chunks().take(pa.array(back)).combine_chunks()
+        taken = pieces[0]
+        if len(pieces) > 1:
+            back = np.empty_like(order)
+            back[order] = np.arange(len(order))
+            taken = pa.concat_batches(pieces).take(pa.array(back))
         self._give_back(len(numbers))
-        return {name: _as(kind, taken.column(name).chunk(0)) for name, kind in self._kinds.items()}
+        return {name: _as(kind, taken.column(name)) for name, kind in self._kinds.items()}
 
     def _rows(self, number: int, places: Any) -> Any:
         """Rows of one batch."""
@@ -164,13 +168,15 @@ class Aside:
             return pa.RecordBatch.from_arrays(columns, schema=self._schema)
         data = self._kept[number]
         if isinstance(data, tuple):
-            begin, size = data
-            data = pa.py_buffer(self._map())[begin : begin + size]
+            begin, end = data
+            data = pa.py_buffer(self._map())[begin:end]
         return pa.ipc.read_record_batch(data, self._schema).take(pa.array(places - self._begins[number]))
 
     def _map(self) -> mmap.mmap:
         if self._mapped is None:
-            self._mapped = mmap.mmap(self._file.fileno(), 0, prot=mmap.PROT_READ)
+            self._file.close()
+            with open(self._path, "rb") as file:
+                self._mapped = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
             if self.row_bytes < _AROUND // 2:  # Else the disk reads much more than a row.
                 self._mapped.madvise(mmap.MADV_RANDOM)
         return self._mapped
@@ -196,20 +202,29 @@ def put_together(
         seen_from: Which input, and which column of it, each column of the batch is.
         come_from: The same for the columns to make, in their order.
     """
-    import pyarrow as pa
-
-    names = {origin: name for name, origin in seen_from.items()}
     # A semi join has columns of one side.
     waiting = [each if each is not None and each.place in batch.schema.names else None for each in asides]
     rows = max(1, _PIECE_BYTES // max(1, sum(each.row_bytes for each in waiting if each is not None)))
     for begin in range(0, batch.num_rows, rows):
-        piece = batch.slice(begin, rows)
-        taken = [{} if each is None else each.take(piece.column(each.place)) for each in waiting]
-        columns = {
-            name: taken[side][own] if own in taken[side] else piece.column(names[side, own])
-            for name, (side, own) in come_from.items()
-        }
-        yield pa.RecordBatch.from_pydict(columns)
+        # Nobody keeps it here.
+        yield _piece(batch.slice(begin, rows), waiting, seen_from, come_from)
+
+
+def _piece(
+    seen: Any,
+    asides: Sequence[Aside | None],
+    seen_from: Mapping[str, tuple[int, str]],
+    come_from: Mapping[str, tuple[int, str]],
+) -> Any:
+    import pyarrow as pa
+
+    names = {origin: name for name, origin in seen_from.items()}
+    taken = [{} if each is None else each.take(seen.column(each.place)) for each in asides]
+    columns = {
+        name: taken[side][own] if own in taken[side] else seen.column(names[side, own])
+        for name, (side, own) in come_from.items()
+    }
+    return pa.RecordBatch.from_pydict(columns)
 
 
 def _can_wait(kind: Any) -> bool:
@@ -234,6 +249,14 @@ def _stored(column: Any) -> Any:
     import pyarrow as pa
 
     return column.storage if isinstance(column, pa.ExtensionArray) else column
+
+
+def _copied(column: Any) -> Any:
+    """A copy, if it can be made: who keeps it does not keep the memory of the batch."""
+    import numpy as np
+    import pyarrow as pa
+
+    return column.take(pa.array(np.arange(len(column)))) if _can_wait(column.type) else column
 
 
 def _as(kind: Any, column: Any) -> Any:
