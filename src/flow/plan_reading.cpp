@@ -65,6 +65,18 @@ Wanted wanted_above(const data::Plan& plan, std::size_t index, std::int64_t othe
   return wanted;
 }
 
+/// Whether a step looks at the places of rows. They are the same with and without functions behind
+/// it: a part of a data set by chance has the same rows, whatever is done with them.
+bool looks_at_places(const data::Plan& plan) {
+  return std::ranges::any_of(plan.nodes, [](const data::Node& node) {
+    if (const auto* filter = node.as<data::FilterNode>()) return !data::is_pure(filter->where);
+    const auto* project = node.as<data::ProjectNode>();
+    return project != nullptr && !std::ranges::all_of(project->columns, [](const data::NamedExpression& column) {
+             return data::is_pure(column.expression);
+           });
+  });
+}
+
 }  // namespace
 
 /// A function's work takes longer than it costs to hand over more units, and it begins with the
@@ -75,7 +87,8 @@ arrow::Result<std::shared_ptr<const Source>> PlanBuilder::source_for_functions(s
   const auto* read = node(index).as<data::ReadNode>();
   const bool is_in_memory =
       node(index).as<data::RangeNode>() != nullptr || (read != nullptr && read->format == "arrow");
-  if (static_cast<std::int64_t>(source->units().size()) >= units_for_functions) return source;
+  const bool has_enough = static_cast<std::int64_t>(source->units().size()) >= units_for_functions;
+  if (has_enough || looks_at_places(input_.optimised)) return source;
   const Wanted wanted = wanted_above(input_.optimised, index, is_in_memory ? memory_batch_rows : file_batch_rows);
   if (wanted.batch_rows == 0) return source;
   ARROW_ASSIGN_OR_RAISE(const std::int64_t known, rows_of(index));

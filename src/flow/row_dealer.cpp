@@ -85,7 +85,8 @@ arrow::Status RowDealer::finish(const std::shared_ptr<arrow::Schema>& schema) {
     ARROW_RETURN_NOT_OK(deal_rounds());
     dropped_ = rounds_.dropped();
   } else {
-    dropped_ = held_rows_;
+    const std::int64_t most = config_.shares.rows_max;  // Those behind a limit are not missed.
+    dropped_ = most < 0 ? held_rows_ : std::clamp<std::int64_t>(most - position_.rows_before, 0, held_rows_);
   }
   return arrow::Status::OK();
 }

@@ -199,7 +199,11 @@ def test_all_who_share_read_on_together(table):
 
 
 @pytest.mark.parametrize(
-    ("has_begun", "why"), [(False, "not begun this epoch"), (True, "taken none of its batches for [0-9]+ s")]
+    ("has_begun", "why"),
+    [
+        (False, "not begun this epoch; consume all shares at the same time, each in its own thread or process"),
+        (True, "taken none of its batches for [0-9]+ s"),
+    ],
 )
 def test_one_of_those_who_share_that_waits_for_another_warns(monkeypatch, has_begun, why):
     """In one thread they would wait forever: ``zip(a.iter_batches(), b.iter_batches())``."""
@@ -216,8 +220,7 @@ def test_one_of_those_who_share_that_waits_for_another_warns(monkeypatch, has_be
         found.append(next(batches)["id"].tolist())
         monkeypatch.setattr(_waits, "_WARNED_AFTER_S", 0.0)
     assert re.fullmatch(
-        rf"rank 1 of streaming_split\(2\) has waited for a batch for [0-9]+ s, because rank 0 has {why}; consume all 2 "
-        "iterators at the same time, each in its own thread or process",
+        rf"rank 1 of the 2 that share a data set has waited for a batch for [0-9]+ s, because rank 0 has {why}",
         warned.get(timeout=LONGEST_S),
     )
     found += [batch["id"].tolist() for batch in batches]

@@ -83,6 +83,9 @@ def made(rows=True):
         (lambda none: none.unique("id"), []),
         (lambda none: none.groupby("k").sum("id").take_all(), []),
         (lambda none: none.sum("id"), None),
+        (lambda none: none.groupby(None).map_groups(lambda group: group).take_all(), []),
+        (lambda none: none.sort("id").random_shuffle(seed=2).take_all(), []),
+        (lambda none: none.limit(3).random_shuffle(seed=2).take_all(), []),
         (lambda none: none.groupby("k").map_groups(lambda group: group).take_all(), []),
         (lambda none: none.repartition(2, keys=["k"]).take_all(), []),
         (lambda none: none.join(made(), "inner", 2, on=("id",)).take_all(), []),
@@ -93,3 +96,24 @@ def made(rows=True):
 )
 def test_functions_that_make_no_rows_give_an_empty_data_set_to_what_needs_all_rows(operation, wanted):
     assert operation(made(rows=False)) == wanted
+
+
+@pytest.mark.parametrize("use", [lambda rows: rows.sort("id"), lambda rows: rows.limit(2).random_shuffle(seed=1)])
+def test_rows_without_columns_are_an_error_in_words(use):
+    rows = data.from_arrow(pa.table({"id": [1, 2, 3]}).select([]))
+    with pytest.raises(ValueError, match="the rows have no columns"):
+        use(rows).take_all()
+
+
+@pytest.mark.parametrize("batch_size", [32, None])
+def test_parts_by_chance_have_the_same_rows_whatever_is_done_with_them(batch_size):
+    train, test = data.range(3_000).streaming_train_test_split(0.4, seed=5)
+    tested = sorted(numbers(test.map_batches(same, batch_size=batch_size)))
+    assert tested == sorted(numbers(test))
+    assert sorted([*numbers(train.map(same)), *tested]) == list(range(3_000))
+
+
+def test_rows_behind_a_limit_are_not_said_to_be_dropped(capfd):
+    batches = data.range(300_000).limit(1_000).iterator().iter_batches(batch_size=None)
+    assert sum(len(batch["id"]) for batch in batches) == 1_000
+    assert "dropped" not in capfd.readouterr().err

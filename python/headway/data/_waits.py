@@ -132,19 +132,20 @@ class SharerWaits:
         """The wait lasts, and this is what the stages of the data set do: JSON."""
         waited_s = time.monotonic() - self._began_s
         if waited_s >= _WARNED_AFTER_S and not self._has_warned:
-            self._warn(_core.data_awaited_words(counters), waited_s)
+            self._warn(counters, waited_s)
         if self._progress.told is not None:
             self._progress.told(counters)
 
-    def _warn(self, awaited: str, waited_s: float) -> None:
+    def _warn(self, counters: str, waited_s: float) -> None:
+        awaited = _core.data_awaited_words(counters)
         if not awaited:
             return
         self._has_warned = True
         self._progress.hide()
+        remedy = "; consume all shares at the same time, each in its own thread or process"
         warn(
-            f"rank {self._rank} of streaming_split({self._world_size}) has waited for a batch for {waited_s:.0f} s, "
-            f"because {awaited}; consume all {self._world_size} iterators at the same time, each in its own thread "
-            "or process"
+            f"rank {self._rank} of the {self._world_size} that share a data set has waited for a batch for "
+            f"{waited_s:.0f} s, because {awaited}{remedy if json.loads(counters)['absent'] else ''}"
         )
 
     def end(self, stream: Measured) -> None:

@@ -18,6 +18,7 @@ from headway._worker.functions.failures import failure_of
 from headway._worker.functions.frames import Frame, Link
 from headway._worker.functions.outputs_link import Outputs
 from headway._worker.functions.whole_columns import Carried
+from headway._worker.functions.whole_inputs import Input, chained
 
 _NO_DUCKDB = (
     "sort, groupby, join, unique and shuffles beyond memory need the package duckdb, which is not installed; "
@@ -27,6 +28,9 @@ _NO_DUCKDB = (
 #: Bytes that DuckDB needs for each of its threads to sort more than memory holds: with 48 MiB it
 #: fails, with 56 MiB it does not. It never gets less than those of one thread.
 _MEMORY_OF_THREAD = 64 << 20
+
+#: Bytes of columns that wait in memory at least, of each input.
+_HELD_MIN = 4 << 20
 
 #: From so many bytes on DuckDB keeps the pages of its blocks.
 _KEPT_FROM = 512 << 20
@@ -47,7 +51,7 @@ class Whole:
     def __init__(self, link: Link, setup: Frame) -> None:
         self._link = link
         self._fields = setup.fields
-        self._inputs = [_Input() for _ in setup.fields["schema_bytes"]]
+        self._inputs = [Input() for _ in setup.fields["schema_bytes"]]
         self._schemas: list[Any] = []
         self._schema_blob = setup.blob
         self._outputs = Outputs(link)
@@ -100,6 +104,9 @@ class Whole:
         work = json.loads(self._fields["arguments"])
         operation, options = self._operation, self._options = work["operation"], work["options"]
         self._schemas = whole_queries.known_schemas(operation, options, self._schemas)
+        if not any(self._schemas):
+            self._finish_without_columns()
+            return
         sql = whole_queries.query(operation, options, self._schemas)
         carried = []
         for side, schema in enumerate(self._schemas):
@@ -137,6 +144,16 @@ class Whole:
             with self._lock:
                 self._watch_spilling()
                 self._outputs.finish(False)
+
+    def _finish_without_columns(self) -> None:
+        """Of rows of which nothing is known, as there are none."""
+        import pyarrow as pa
+
+        for batches in self._batches:
+            next(batches, None)  # Which has columns, if there is one.
+        self._link.send("WholeSchema", {}, pa.schema([]).serialize().to_pybytes())
+        with self._lock:
+            self._outputs.finish(False)
 
     def _connected(self, duckdb: Any) -> Any:
         connection = duckdb.connect(":memory:")
@@ -177,22 +194,34 @@ class Whole:
             return self._schemas
         first = [next(batches, None) for batches in self._batches]
         threads = whole_aside.threads_for(first, self._memory)
-        for side, batch in enumerate(first):
-            self._batches[side] = itertools.chain([] if batch is None else [batch], self._batches[side])
-        if threads > 0:
-            connection.execute(f"SET threads = {min(threads, self._threads())}")
-            return self._schemas
+        if threads == 0:
+            self._put_aside(connection)
+            threads = whole_aside.threads_for(
+                [
+                    batch if aside is None else aside.seen_of(batch)
+                    for batch, aside in zip(first, self._asides, strict=True)
+                ],
+                self._memory,
+            )
+        connection.execute(f"SET threads = {max(1, min(threads, self._threads()))}")
+        self._batches = [chained(first, side, batches) for side, batches in enumerate(self._batches)]
+        return [aside.seen if aside else schema for schema, aside in zip(self._schemas, self._asides, strict=True)]
+
+    def _put_aside(self, connection: Any) -> None:
         held = min(self._memory // 4, self._memory - _MEMORY_OF_THREAD)
-        connection.execute(f"SET memory_limit = '{self._memory - held}B'")
         self._asides = [
             whole_aside.aside_for(
-                self._operation, self._options, side, schema, self._fields["folder"], held // len(self._schemas)
+                self._operation,
+                self._options,
+                side,
+                self._schemas,
+                self._fields["folder"],
+                max(_HELD_MIN, held // len(self._schemas)),
             )
-            for side, schema in enumerate(self._schemas)
+            for side in range(len(self._schemas))
         ]
-        return [
-            schema if aside is None else aside.seen for schema, aside in zip(self._schemas, self._asides, strict=True)
-        ]
+        if any(self._asides):
+            connection.execute(f"SET memory_limit = '{self._memory - held}B'")
 
     def _threads(self) -> int:
         return int(min(self._fields["threads"], self._memory // _MEMORY_OF_THREAD))
@@ -230,7 +259,11 @@ class Whole:
         import pyarrow as pa
 
         memory = self._inputs[side].memory_of(frame)
-        return pa.ipc.open_stream(pa.py_buffer(memory)).read_next_batch()
+        batch = pa.ipc.open_stream(pa.py_buffer(memory)).read_next_batch()
+        if batch.num_columns == 0:  # Its schema is taken for that of functions that made no rows.
+            self._misfit = ValueError(f"{self._name}: the rows have no columns")
+            raise self._misfit
+        return batch
 
     def _numbered(self, side: int, carried: dict[str, Carried]) -> Iterator[Any]:
         """An input's batches as DuckDB takes them, with the rows' numbers."""
@@ -302,34 +335,6 @@ def _ahead(tables: Iterator[Any]) -> Iterator[Any]:
             if is_large:
                 del table, due  # Its memory is needed for the next one.
                 due = maker.submit(next, tables, None)
-
-
-class _Input:
-    """The memories in which an input's batches come. One is used again when nobody views it."""
-
-    def __init__(self) -> None:
-        self._memories: dict[int, slots.Memory] = {}
-        self._full: set[int] = set()
-
-    def memory_of(self, frame: Frame) -> Any:
-        """The bytes of a piece."""
-        number = frame.fields["slot"]
-        for fd in frame.fds:
-            self._memories[number] = slots.Memory(fd, frame.fields["memory"])
-            os.close(fd)
-        self._full.add(number)
-        return self._memories[number].bytes[: frame.fields["bytes"]]
-
-    def let_go(self) -> list[int]:
-        """Those that nobody views any more."""
-        free = [number for number in self._full if not self._memories[number].is_viewed()]
-        self._full.difference_update(free)
-        return free
-
-    def drop_pages(self) -> None:
-        """Nothing more comes."""
-        for memory in self._memories.values():
-            memory.drop_pages()
 
 
 def _empty(kind: Any) -> Any:

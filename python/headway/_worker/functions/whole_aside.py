@@ -1,7 +1,7 @@
 """Columns that only come along, kept aside while DuckDB orders the others.
 
 DuckDB's sort merges what it has spilled in parts of 122 880 rows, each of which is in memory at
-once, however large its rows are: images of 100 KB would need 12 GB for each thread. Where that is
+once, however large its rows are: images of 100 KB would need 18 GB for each thread. Where that is
 more than there is, DuckDB gets the keys and each row's place, and the other columns wait here: in
 memory, or in a file.
 """
@@ -14,7 +14,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from headway._worker.functions.whole_queries import used_columns
+from headway._worker.functions.whole_queries import origins, used_columns
 
 #: Operations whose results are whole rows in an order.
 ORDERED = ("sort", "random_shuffle", "group_map", "repartition", "join")
@@ -46,7 +46,7 @@ def threads_for(first: Sequence[Any], memory: int) -> int:
 
 
 def aside_for(
-    operation: str, options: Mapping[str, Any], side: int, schema: Any, folder: str, memory: int
+    operation: str, options: Mapping[str, Any], side: int, schemas: Sequence[Any], folder: str, memory: int
 ) -> Aside | None:
     """What keeps the columns of an input that can wait; None where all are needed.
 
@@ -54,15 +54,16 @@ def aside_for(
         operation: One of ``ORDERED``.
         options: As the plan has them.
         side: Which input.
-        schema: The input's Arrow schema.
+        schemas: The inputs' Arrow schemas.
         folder: For a file, where they exceed memory.
         memory: Bytes of them that may be in memory.
     """
-    used = used_columns(operation, options, side)
+    schema, used = schemas[side], used_columns(operation, options, side)
     names = [field.name for field in schema if field.name not in used and _can_wait(field.type)]
     if not names:
         return None
-    return Aside(side, schema, names, os.path.join(folder, f"aside-{side}"), memory)
+    is_wanted = side in {each for each, _ in origins(operation, options, schemas).values()}
+    return Aside(side, schema, names, os.path.join(folder, f"aside-{side}") if is_wanted else None, memory)
 
 
 class Aside:
@@ -72,11 +73,11 @@ class Aside:
         side: Which input.
         schema: The input's Arrow schema.
         names: The columns that wait.
-        path: Of a file for what exceeds memory.
+        path: Of a file for what exceeds memory; unset where the result has no column of them.
         memory: Bytes that may be in memory.
     """
 
-    def __init__(self, side: int, schema: Any, names: Sequence[str], path: str, memory: int) -> None:
+    def __init__(self, side: int, schema: Any, names: Sequence[str], path: str | None, memory: int) -> None:
         import pyarrow as pa
 
         self.names = frozenset(names)
@@ -107,6 +108,16 @@ class Aside:
         import numpy as np
         import pyarrow as pa
 
+        if self._path is not None:
+            self._keep(batch)
+        begin, end = self._begins[-1], self._begins[-1] + batch.num_rows
+        self._begins.append(end)
+        seen = [_copied(batch.column(name)) for name in self.seen.names[:-1]]
+        return pa.RecordBatch.from_arrays([*seen, pa.array(np.arange(begin, end))], schema=self.seen)
+
+    def _keep(self, batch: Any) -> None:
+        import pyarrow as pa
+
         columns = [_stored(batch.column(field.name)) for field in self._schema]
         waiting = pa.RecordBatch.from_arrays(columns, schema=self._schema)
         size = pa.ipc.get_record_batch_size(waiting)
@@ -116,10 +127,10 @@ class Aside:
             self._kept.append(waiting.serialize())
         else:
             self._kept.append(self._written(waiting, size))
-        begin, end = self._begins[-1], self._begins[-1] + batch.num_rows
-        self._begins.append(end)
-        seen = [_copied(batch.column(name)) for name in self.seen.names[:-1]]
-        return pa.RecordBatch.from_arrays([*seen, pa.array(np.arange(begin, end))], schema=self.seen)
+
+    def seen_of(self, batch: Any) -> Any:
+        """Of a batch, the columns that do not wait; unset where there is none."""
+        return batch if batch is None else batch.select(self.seen.names[:-1])
 
     def _written(self, batch: Any, size: int) -> tuple[int, int]:
         """Begin and end of a batch in the file."""
@@ -174,6 +185,7 @@ class Aside:
 
     def _map(self) -> mmap.mmap:
         if self._mapped is None:
+            assert self._path is not None
             self._file.close()
             with open(self._path, "rb") as file:
                 self._mapped = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)

@@ -39,7 +39,8 @@ def _is_one_group(table: Any, following: Any, keys: Sequence[str]) -> bool:
     """Whether rows are of the group that those before end in."""
     import pyarrow as pa
 
-    both = pa.concat_tables([table.slice(table.num_rows - 1), following.slice(0, 1)]).combine_chunks()
+    rows = [table.slice(table.num_rows - 1), following.slice(0, 1)]
+    both = pa.concat_tables([each.select(keys) for each in rows]).combine_chunks()
     return len(groups.runs(block_of(both), keys)) == 1
 
 
@@ -50,7 +51,7 @@ def _joined(tables: Sequence[Any], keys: Sequence[str]) -> Any:
     table = pa.concat_tables(tables).combine_chunks()
     if len(table.to_batches()) > 1:
         raise MemoryError(
-            f"{_name(tables[-1], keys)} is in a table of more than 2 GiB of text or bytes; allowed: less, or a column "
+            f"{_name(tables[0], keys)} is in a table of more than 2 GiB of text or bytes; allowed: less, or a column "
             "of large_string or large_binary"
         )
     return table

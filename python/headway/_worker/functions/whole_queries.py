@@ -93,7 +93,7 @@ def known_schemas(operation: str, options: Mapping[str, Any], inputs: Sequence[A
     known = []
     for side, schema in enumerate(inputs):
         computed = computed_columns(operation, options, inputs, side) if operation == "aggregate" else set()
-        used = used_columns(operation, options, side)
+        used = sorted(used_columns(operation, options, side))
         columns = {name: pa.float64() if name in computed else pa.null() for name in used}
         if operation == "join":
             pairs = list(zip(options["on"], options["right_on"], strict=True))
