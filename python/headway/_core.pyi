@@ -1095,10 +1095,14 @@ def data_progress_text(counters: str, what: str) -> str:
     """How far a data set is (JSON), as a line for a terminal."""
 
 def data_dropped_text(dataset: str, rows: int, world_size: int) -> str:
-    """How many last rows of an epoch were dropped, in words; an empty name: the data set has none."""
+    """
+    How many last rows of an epoch were dropped, in words; an empty name: the data set has none.
+    """
 
 def data_awaited_words(counters: str) -> str:
-    """Which rank the others wait for, by the counters of a data set (JSON); empty: for none."""
+    """
+    Which rank the others wait for, by the counters of a data set (JSON); empty: for none.
+    """
 
 def data_lanes(machines: int) -> int:
     """Into how many lanes a data set is cut that so many machines read."""
