@@ -56,3 +56,28 @@ def watched(body: str, in_training: bool = False) -> str:
 def most_bytes(text: str) -> int:
     """What ``watched`` has printed."""
     return int(text.split("most: ")[1].split()[0])
+
+
+#: What a script that begins with START gives to data sets.
+BUDGET = 256 << 20
+
+START = f"""
+import os, threading
+# Processes that compile the modules that they import take some MiB more.
+os.environ.update(PYTHONDONTWRITEBYTECODE="1", PYTHONPYCACHEPREFIX="/none")
+import numpy as np
+from headway import data
+
+options = data.DataContext.get_current().execution_options
+options.resource_limits = data.ExecutionResources.for_limits(object_store_memory={BUDGET})
+
+def wide(batch):
+    return {{"data": np.repeat(batch["id"][:, None], 17, axis=1)}}
+"""
+
+
+def runs_within_the_budget(script, body, rows, clients=1, in_training=False):
+    """Runs a script that prints so many "rows:", and counts its memory."""
+    code, text = script.run(START + watched(body, in_training))
+    assert (code, f"rows: {rows}" in text) == (0, True), text
+    assert 16 << 20 < most_bytes(text) <= BUDGET + clients * (64 << 20), text

@@ -1,0 +1,116 @@
+"""Large rows stay within the budget and 64 MiB for each client."""
+
+import random
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from watched_memory import START, runs_within_the_budget
+
+ROW = 100_000_000
+
+LARGE_ROWS = """
+rows = 0
+for batch in data.read_READER("FOLDER")FUNCTION.iter_batches(batch_size=1):
+    assert len(batch["bytes"][0]) == ROW
+    rows += 1
+print("rows:", rows)
+"""
+
+
+def large_rows_body(reader, folder, function):
+    body = LARGE_ROWS.replace("READER", reader).replace("FOLDER", str(folder)).replace("ROW", str(ROW))
+    return body.replace("FUNCTION", function)
+
+
+@pytest.fixture(params=["parquet", "binary_files"])
+def large_rows(request, tmp_path):
+    """Files of rows of 100 MB, and the reader's name."""
+    folder = tmp_path / "large"
+    folder.mkdir()
+    for number in range(5):
+        value = bytes([number]) * ROW
+        if request.param == "parquet":
+            table = pa.table({"bytes": pa.array([value], pa.large_binary())})
+            pq.write_table(table, folder / f"{number}.parquet", compression="none", use_dictionary=False)
+        else:
+            (folder / f"{number}.bin").write_bytes(value)
+    return request.param, folder
+
+
+def test_rows_of_100_mb_stay_within_it(script, large_rows):
+    reader, folder = large_rows
+    runs_within_the_budget(script, large_rows_body(reader, folder, ""), rows=5)
+
+
+def test_compressed_rows_of_100_mb_stay_within_it(script, tmp_path):
+    """The compressed bytes are there beside the row: these do not become fewer by compression."""
+    for number in range(3):
+        table = pa.table({"bytes": pa.array([random.Random(number).randbytes(ROW)], pa.large_binary())})
+        pq.write_table(table, tmp_path / f"{number}.parquet", compression="snappy", use_dictionary=False)
+    runs_within_the_budget(script, large_rows_body("parquet", tmp_path, ".map(lambda row: row)"), rows=3)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        ".map(lambda row: row)",
+        ".map(lambda row: {'bytes': row['bytes'].upper()})",
+        ".filter(lambda row: True)",
+        ".map_batches(lambda batch: batch, batch_format='pyarrow')",
+    ],
+    ids=["same", "other", "filter", "arrow"],
+)
+def test_rows_of_100_mb_stay_within_it_on_their_way_through_functions(script, large_rows, function):
+    reader, folder = large_rows
+    runs_within_the_budget(script, large_rows_body(reader, folder, function), rows=5)
+
+
+def test_a_client_that_keeps_its_batches_gets_all_of_them_however_full_memory_is(script, large_rows):
+    """Nothing is read before a client needs it; a client that waits needs it, whatever it holds."""
+    reader, folder = large_rows
+    body = f"""
+kept = list(data.read_{reader}({str(folder)!r}).iter_batches(batch_size=1, prefetch_batches=3))
+print("first bytes:", [batch["bytes"][0][0] for batch in kept])
+"""
+    code, text = script.run(START + body)
+    assert (code, "first bytes: [0, 1, 2, 3, 4]" in text) == (0, True), text
+
+
+@pytest.mark.parametrize("order", ['sort("key")', "random_shuffle(seed=1)"])
+@pytest.mark.parametrize(("size", "count"), [(2_000, 100_000), (1_000_000, 300)])
+def test_an_order_of_large_rows_stays_within_it(script, tmp_path, order, size, count):
+    """DuckDB alone would need 120 000 rows in memory at once."""
+    schema = pa.schema({"key": pa.int64(), "bytes": pa.binary()})
+    with pq.ParquetWriter(tmp_path / "rows.parquet", schema) as writer:
+        for begin in range(0, count, count // 20):
+            keys = [-number for number in range(begin, begin + count // 20)]
+            writer.write_table(pa.table([keys, [b"%08d" % -key * (size // 8) for key in keys]], schema))
+    body = f"""
+keys = []
+for batch in data.read_parquet({str(tmp_path)!r}).{order}.iter_batches(batch_size=8):
+    keys += batch["key"].tolist()
+    assert [b"%08d" % -key for key in batch["key"]] == [value[-8:] for value in batch["bytes"]]
+assert (keys == sorted(keys)) == ("sort" in {order!r})
+assert sorted(keys) == list(range(1 - {count}, 1))
+print("rows:", len(keys))
+"""
+    runs_within_the_budget(script, body, rows=count)
+
+
+def test_keys_that_are_too_large_for_memory_are_an_error_in_words(script):
+    body = """
+from headway import data
+
+options = data.DataContext.get_current().execution_options
+options.resource_limits = data.ExecutionResources.for_limits(object_store_memory=128 << 20)
+keys = data.range(60_000).map_batches(lambda batch: {"k": [b"%d" % number * 500 for number in batch["id"]]})
+try:
+    keys.sort("k").count()
+    list(keys.sort("k").iter_batches())
+except MemoryError as error:
+    print(error)
+"""
+    code, text = script.run(body)
+    assert code == 0
+    assert "sort: 64 MiB of memory are too little for rows with keys or groups of this size" in text
