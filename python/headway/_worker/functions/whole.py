@@ -17,7 +17,7 @@ from headway._worker.functions import slots, whole_aside, whole_failures, whole_
 from headway._worker.functions.failures import failure_of
 from headway._worker.functions.frames import Frame, Link
 from headway._worker.functions.outputs_link import Outputs
-from headway._worker.functions.whole_columns import Carried
+from headway._worker.functions.whole_columns import Carried, storage_type, wrapped
 from headway._worker.functions.whole_inputs import Input, chained
 
 _NO_DUCKDB = (
@@ -204,7 +204,8 @@ class Whole:
                 self._memory,
             )
         connection.execute(f"SET threads = {max(1, min(threads, self._threads()))}")
-        self._batches = [chained(first, side, batches) for side, batches in enumerate(self._batches)]
+        for side, batches in enumerate(self._batches):
+            self._batches[side] = chained([] if first[side] is None else [first[side]], batches)
         return [aside.seen if aside else schema for schema, aside in zip(self._schemas, self._asides, strict=True)]
 
     def _put_aside(self, connection: Any) -> None:
@@ -340,9 +341,7 @@ def _ahead(tables: Iterator[Any]) -> Iterator[Any]:
 def _empty(kind: Any) -> Any:
     import pyarrow as pa
 
-    if isinstance(kind, pa.BaseExtensionType):
-        return kind.wrap_array(pa.array([], kind.storage_type))
-    return pa.array([], kind)
+    return wrapped(pa.array([], storage_type(kind)), kind)
 
 
 def _restored(batch: Any, carried: list[dict[str, Carried]], come_from: dict[str, tuple[int, str]]) -> Any:

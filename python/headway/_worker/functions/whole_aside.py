@@ -14,6 +14,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from headway._worker.functions.whole_columns import storage_type, stored, wrapped
 from headway._worker.functions.whole_queries import origins, used_columns
 
 #: Operations whose results are whole rows in an order.
@@ -80,13 +81,14 @@ class Aside:
     def __init__(self, side: int, schema: Any, names: Sequence[str], path: str | None, memory: int) -> None:
         import pyarrow as pa
 
-        self.names = frozenset(names)
         self.place = place_column(side)
-        seen = [field for field in schema if field.name not in self.names]
+        seen = [field for field in schema if field.name not in names]
+        #: Who keeps a copy of a column does not keep the memory of the batch.
+        self._copied = [(field.name, _can_wait(field.type)) for field in seen]
         #: The input's schema as DuckDB sees it.
         self.seen = pa.schema([*seen, pa.field(self.place, pa.int64())])
-        self._kinds = {field.name: field.type for field in schema if field.name in self.names}
-        self._schema = pa.schema([(name, _storage(kind)) for name, kind in self._kinds.items()])
+        self._kinds = {field.name: field.type for field in schema if field.name in names}
+        self._schema = pa.schema([(name, storage_type(kind)) for name, kind in self._kinds.items()])
         self._path = path
         self._memory = memory
         self._file: Any = None
@@ -112,13 +114,14 @@ class Aside:
             self._keep(batch)
         begin, end = self._begins[-1], self._begins[-1] + batch.num_rows
         self._begins.append(end)
-        seen = [_copied(batch.column(name)) for name in self.seen.names[:-1]]
+        rows = pa.array(np.arange(batch.num_rows))
+        seen = [batch.column(name).take(rows) if is_copied else batch.column(name) for name, is_copied in self._copied]
         return pa.RecordBatch.from_arrays([*seen, pa.array(np.arange(begin, end))], schema=self.seen)
 
     def _keep(self, batch: Any) -> None:
         import pyarrow as pa
 
-        columns = [_stored(batch.column(field.name)) for field in self._schema]
+        columns = [stored(batch.column(field.name)) for field in self._schema]
         waiting = pa.RecordBatch.from_arrays(columns, schema=self._schema)
         size = pa.ipc.get_record_batch_size(waiting)
         self._bytes += size
@@ -168,7 +171,7 @@ class Aside:
             back[order] = np.arange(len(order))
             taken = pa.concat_batches(pieces).take(pa.array(back))
         self._give_back(len(numbers))
-        return {name: _as(kind, taken.column(name)) for name, kind in self._kinds.items()}
+        return {name: wrapped(taken.column(name), kind) for name, kind in self._kinds.items()}
 
     def _rows(self, number: int, places: Any) -> Any:
         """Rows of one batch."""
@@ -244,34 +247,8 @@ def _can_wait(kind: Any) -> bool:
     import pyarrow as pa
 
     with contextlib.suppress(pa.ArrowException):
-        kind = _storage(kind)
+        kind = storage_type(kind)
         batch = pa.RecordBatch.from_arrays([pa.nulls(1, kind)], names=["column"])
         pa.ipc.read_record_batch(batch.serialize(), batch.schema).take(pa.array([0, None]))
         return True
     return False
-
-
-def _storage(kind: Any) -> Any:
-    import pyarrow as pa
-
-    return kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
-
-
-def _stored(column: Any) -> Any:
-    import pyarrow as pa
-
-    return column.storage if isinstance(column, pa.ExtensionArray) else column
-
-
-def _copied(column: Any) -> Any:
-    """A copy, if it can be made: who keeps it does not keep the memory of the batch."""
-    import numpy as np
-    import pyarrow as pa
-
-    return column.take(pa.array(np.arange(len(column)))) if _can_wait(column.type) else column
-
-
-def _as(kind: Any, column: Any) -> Any:
-    import pyarrow as pa
-
-    return kind.wrap_array(column) if isinstance(kind, pa.BaseExtensionType) else column

@@ -42,8 +42,7 @@ class Carried:
         """An array that DuckDB takes."""
         import pyarrow as pa
 
-        if isinstance(column, pa.ExtensionArray):
-            column = column.storage
+        column = stored(column)
         if pa.types.is_dictionary(column.type):
             return column.dictionary_decode()
         if self._number is not None:
@@ -115,16 +114,35 @@ class Carried:
                 made = pa.Array.from_buffers(inner, length, [valid], children=[elements])
         else:
             made = column.cast(self.storage)
-        return self.kind.wrap_array(made) if isinstance(self.kind, pa.BaseExtensionType) else made
+        return wrapped(made, self.kind)
+
+
+def storage_type(kind: Any) -> Any:
+    """The type without what an extension adds."""
+    import pyarrow as pa
+
+    return kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
+
+
+def stored(column: Any) -> Any:
+    """An array without what an extension adds."""
+    import pyarrow as pa
+
+    return column.storage if isinstance(column, pa.ExtensionArray) else column
+
+
+def wrapped(column: Any, kind: Any) -> Any:
+    """An array with what the extension type adds, if the type is one."""
+    import pyarrow as pa
+
+    return kind.wrap_array(column) if isinstance(kind, pa.BaseExtensionType) else column
 
 
 def _storage(kind: Any) -> Any:
     """The type of the values themselves."""
     import pyarrow as pa
 
-    if isinstance(kind, pa.BaseExtensionType):
-        return kind.storage_type
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
+    return kind.value_type if pa.types.is_dictionary(kind) else storage_type(kind)
 
 
 def _all_values(column: Any) -> Any:

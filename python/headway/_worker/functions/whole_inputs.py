@@ -38,13 +38,8 @@ class Input:
             memory.drop_pages()
 
 
-def chained(first: list[Any], side: int, batches: Iterator[Any]) -> Iterator[Any]:
-    """An input's batches with its first one, which nobody keeps here."""
-    if first[side] is not None:
-        yield _moved(first, side)
+def chained(first: list[Any], batches: Iterator[Any]) -> Iterator[Any]:
+    """Batches behind those that were read before. Each is let go when the next one is wanted."""
+    while first:
+        yield first.pop(0)
     yield from batches
-
-
-def _moved(batches: list[Any], place: int) -> Any:
-    batch, batches[place] = batches[place], None
-    return batch

@@ -90,8 +90,8 @@ def known_schemas(operation: str, options: Mapping[str, Any], inputs: Sequence[A
     """
     import pyarrow as pa
 
-    known = []
-    for side, schema in enumerate(inputs):
+    known = list(inputs)
+    for side in (side for side, schema in enumerate(inputs) if len(schema) == 0):
         computed = computed_columns(operation, options, inputs, side) if operation == "aggregate" else set()
         used = sorted(used_columns(operation, options, side))
         columns = {name: pa.float64() if name in computed else pa.null() for name in used}
@@ -101,7 +101,7 @@ def known_schemas(operation: str, options: Mapping[str, Any], inputs: Sequence[A
             columns = {
                 pair[side]: other.field(pair[1 - side]).type for pair in pairs if pair[1 - side] in other.names
             } or columns
-        known.append(pa.schema(list(columns.items())) if len(schema) == 0 else schema)
+        known[side] = pa.schema(list(columns.items()))
     return known
 
 
