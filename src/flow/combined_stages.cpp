@@ -1,8 +1,8 @@
 #include "flow/combined_stages.hpp"
 
 #include "flow/batch_bytes.hpp"
+#include "flow/functions/wider_schema.hpp"
 #include "flow/row_queue.hpp"
-#include "flow/same_columns.hpp"
 
 #include <algorithm>
 
@@ -25,6 +25,36 @@ std::vector<std::shared_ptr<arrow::Schema>> schemas_of(const Stages& inputs) {
   for (const auto& input : inputs) schemas.push_back(input->schema());
   return schemas;
 }
+
+/// The columns that all inputs have in common.
+class InputColumns {
+ public:
+  InputColumns(const Stages& inputs, SeenAt seen, std::string operation)
+      : seen_(std::move(seen)),
+        operation_(std::move(operation)),
+        widened_(seen_.columns->of(seen_.node)),
+        schema_(known(inputs)) {}
+
+  /// What is known without rows.
+  std::shared_ptr<arrow::Schema> known(const Stages& inputs) const {
+    const auto schema = common_schema(schemas_of(inputs));
+    return widened_ == nullptr ? schema : common_columns(widened_, schema);
+  }
+  const std::shared_ptr<arrow::Schema>& schema() const { return schema_; }
+
+  arrow::Result<Rows> over(const Rows& rows, std::size_t input) {
+    if (schema_ == nullptr) schema_ = with_nulls(*rows->schema());
+    auto same = with_columns_of(rows, schema_, operation_ + ": data set " + std::to_string(input + 1));
+    if (is_schema_widened(same.status())) seen_.columns->widen(seen_.node, schema_, *rows->schema());
+    return same;
+  }
+
+ private:
+  const SeenAt seen_;
+  const std::string operation_;
+  const std::shared_ptr<arrow::Schema> widened_;  ///< When the stages were made before; null: as known.
+  std::shared_ptr<arrow::Schema> schema_;
+};
 
 /// Over one other stage.
 class OverOne : public Stage {
@@ -59,7 +89,8 @@ class LimitStage : public OverOne {
 
 class ConcatenatedStage : public Stage {
  public:
-  explicit ConcatenatedStage(Stages inputs) : inputs_(std::move(inputs)), schema_(common_schema(schemas_of(inputs_))) {}
+  ConcatenatedStage(Stages inputs, SeenAt seen)
+      : inputs_(std::move(inputs)), columns_(inputs_, std::move(seen), "union") {}
 
   arrow::Result<std::optional<Chunk>> next() override {
     while (at_ < inputs_.size()) {
@@ -72,15 +103,13 @@ class ConcatenatedStage : public Stage {
       if (chunk->ends_unit) ++units_;
       chunk->window = 0;
       if (chunk->rows == nullptr) return chunk;
-      if (schema_ == nullptr) schema_ = with_nulls(*chunk->rows->schema());
-      ARROW_ASSIGN_OR_RAISE(chunk->rows,
-                            with_columns_of(chunk->rows, schema_, "union: data set " + std::to_string(at_ + 1)));
+      ARROW_ASSIGN_OR_RAISE(chunk->rows, columns_.over(chunk->rows, at_));
       return chunk;
     }
     return std::nullopt;
   }
 
-  std::shared_ptr<arrow::Schema> schema() const override { return common_schema(schemas_of(inputs_)); }
+  std::shared_ptr<arrow::Schema> schema() const override { return columns_.known(inputs_); }
   void stop() override {
     for (const auto& input : inputs_) input->stop();
   }
@@ -89,7 +118,7 @@ class ConcatenatedStage : public Stage {
   const Stages inputs_;
   std::size_t at_ = 0;
   std::int64_t units_ = 0;
-  std::shared_ptr<arrow::Schema> schema_;
+  InputColumns columns_;
 };
 
 std::vector<RowQueue> queues_of(Stages inputs) {
@@ -155,8 +184,8 @@ class ZippedStage : public Stage {
 
 class MixedStage : public Stage {
  public:
-  MixedStage(Stages inputs, const data::MixNode& mix)
-      : mix_(mix), schema_(common_schema(schemas_of(inputs))), inputs_(queues_of(std::move(inputs))) {
+  MixedStage(Stages inputs, const data::MixNode& mix, SeenAt seen)
+      : mix_(mix), columns_(inputs, std::move(seen), "mix"), inputs_(queues_of(std::move(inputs))) {
     taken_.resize(inputs_.size());
     ended_.resize(inputs_.size());
   }
@@ -178,14 +207,12 @@ class MixedStage : public Stage {
       chunk.rows = inputs_[*input].take(count);
       taken_[*input] += static_cast<double>(count) / mix_.weights[*input];
       chunk.unit = units_++;
-      if (schema_ == nullptr) schema_ = with_nulls(*chunk.rows->schema());
-      ARROW_ASSIGN_OR_RAISE(chunk.rows,
-                            with_columns_of(chunk.rows, schema_, "mix: data set " + std::to_string(*input + 1)));
+      ARROW_ASSIGN_OR_RAISE(chunk.rows, columns_.over(chunk.rows, *input));
       return chunk;
     }
   }
 
-  std::shared_ptr<arrow::Schema> schema() const override { return schema_; }
+  std::shared_ptr<arrow::Schema> schema() const override { return columns_.schema(); }
   void stop() override {
     for (RowQueue& input : inputs_) input.stop();
   }
@@ -213,7 +240,7 @@ class MixedStage : public Stage {
   }
 
   const data::MixNode mix_;
-  std::shared_ptr<arrow::Schema> schema_;
+  InputColumns columns_;
   std::vector<RowQueue> inputs_;
   std::vector<double> taken_;  ///< Rows by weight.
   std::vector<bool> ended_;
@@ -272,14 +299,14 @@ std::unique_ptr<Stage> limit_rows(std::unique_ptr<Stage> input, std::int64_t row
   return std::make_unique<LimitStage>(std::move(input), rows);
 }
 
-std::unique_ptr<Stage> one_after_another(Stages inputs) {
-  return std::make_unique<ConcatenatedStage>(std::move(inputs));
+std::unique_ptr<Stage> one_after_another(Stages inputs, SeenAt seen) {
+  return std::make_unique<ConcatenatedStage>(std::move(inputs), std::move(seen));
 }
 
 std::unique_ptr<Stage> side_by_side(Stages inputs) { return std::make_unique<ZippedStage>(std::move(inputs)); }
 
-std::unique_ptr<Stage> mixed(Stages inputs, const data::MixNode& mix) {
-  return std::make_unique<MixedStage>(std::move(inputs), mix);
+std::unique_ptr<Stage> mixed(Stages inputs, const data::MixNode& mix, SeenAt seen) {
+  return std::make_unique<MixedStage>(std::move(inputs), mix, std::move(seen));
 }
 
 arrow::Result<std::unique_ptr<Stage>> with_steps(Budget& budget, ParallelLimits limits, std::unique_ptr<Stage> input,

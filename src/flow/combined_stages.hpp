@@ -1,6 +1,7 @@
 #pragma once
 
 #include "data/plan_nodes.hpp"
+#include "flow/same_columns.hpp"
 #include "flow/stage.hpp"
 #include "flow/unit_steps.hpp"
 
@@ -13,11 +14,17 @@ namespace headway::flow {
 
 using Stages = std::vector<std::unique_ptr<Stage>>;
 
+/// A node, and what rows of the plan had as columns before.
+struct SeenAt {
+  std::shared_ptr<SeenColumns> columns;
+  std::size_t node = 0;
+};
+
 /// The first `rows` rows.
 std::unique_ptr<Stage> limit_rows(std::unique_ptr<Stage> input, std::int64_t rows);
 
 /// All rows of one input, then those of the next. Errors: inputs with other columns than the first.
-std::unique_ptr<Stage> one_after_another(Stages inputs);
+std::unique_ptr<Stage> one_after_another(Stages inputs, SeenAt seen);
 
 /// The columns of all inputs, row by row; a name that was there before gets `_1`, `_2` and so on.
 /// Errors: an input with fewer rows than another.
@@ -25,7 +32,7 @@ std::unique_ptr<Stage> side_by_side(Stages inputs);
 
 /// Rows of the inputs in turn: of any number of rows each input has given its part by weight, to
 /// one row.
-std::unique_ptr<Stage> mixed(Stages inputs, const data::MixNode& mix);
+std::unique_ptr<Stage> mixed(Stages inputs, const data::MixNode& mix, SeenAt seen);
 
 /// The steps on each unit of a stage, counted by `gauges`. `place` has what all units have in
 /// common.

@@ -256,7 +256,7 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build_union(std::size_t index) {
   Built built;
   if (!is_chain(index)) {
     ARROW_ASSIGN_OR_RAISE(auto stages, inputs_of(index));
-    built.stage = gauged(one_after_another(std::move(stages)), "union");
+    built.stage = gauged(one_after_another(std::move(stages), {input_.seen_columns, index}), "union");
     return built;
   }
   for (const std::size_t input : node(index).inputs) {
@@ -319,7 +319,7 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build(std::size_t index) {
   } else if (at.as<data::ZipNode>() != nullptr) {
     built.stage = side_by_side(std::move(stages));
   } else if (const auto* mix = at.as<data::MixNode>()) {
-    built.stage = mixed(std::move(stages), *mix);
+    built.stage = mixed(std::move(stages), *mix, {input_.seen_columns, index});
   } else {
     return not_yet(at);
   }

@@ -8,6 +8,7 @@
 #include "flow/errored_units.hpp"
 #include "flow/flow_gauges.hpp"
 #include "flow/functions/whole_stage.hpp"
+#include "flow/same_columns.hpp"
 #include "flow/shared_ring.hpp"
 #include "flow/stage.hpp"
 #include "flow/unit_chain.hpp"
@@ -29,6 +30,8 @@ struct PlanInput {
   std::vector<std::string> blobs;
   std::int64_t errored_max = 0;  ///< As in `feed::Open`.
   feed::OtherNodes other_nodes = feed::OtherNodes::never;
+  /// By node of `optimised`.
+  std::shared_ptr<SeenColumns> seen_columns = std::make_shared<SeenColumns>();
 };
 
 /// Splits the raw part of a message (`feed::Open`, `Ask`, `Run`) into blobs, and parses the plan.

@@ -1,5 +1,6 @@
 """Operations of data sets behind one another, which are right by themselves."""
 
+from collections import Counter
 from decimal import Decimal
 
 import pyarrow as pa
@@ -59,6 +60,25 @@ def test_a_union_of_a_function_s_rows_and_of_a_column_without_nulls():
     made = data.range(10).map(same)
     assert numbers(made.union(data.range(5))) == [*range(10), *range(5)]
     assert numbers(data.range(5).union(made)) == [*range(5), *range(10)]
+
+
+def sorted_rows(values):
+    """Rows whose types nobody knows before they come."""
+    return data.from_items([{"x": value} for value in values]).map(same).sort("x")
+
+
+@pytest.mark.parametrize("combine", [lambda one, other: one.union(other), lambda one, other: one.mix(other)])
+@pytest.mark.parametrize(
+    ("first", "second", "wanted"),
+    [([1, 2], [2.5], "double"), ([2.5], [1, 2], "double"), ([None], ["a"], "string"), (["a"], [None], "string")],
+)
+def test_data_sets_whose_types_only_rows_show_get_the_wider_one(combine, first, second, wanted, tmp_path):
+    both = combine(sorted_rows(first), sorted_rows(second))
+    rows = [row["x"] for row in both.take_all()]
+    assert Counter(rows) == Counter([*first, *second])
+    assert all(isinstance(x, float) for x in rows) == (wanted == "double")
+    both.write_parquet(str(tmp_path / "written"))
+    assert [str(kind) for kind in data.read_parquet(str(tmp_path / "written")).schema().types] == [wanted]
 
 
 @pytest.mark.parametrize("inside", ["struct", "list", "list of structs"])
