@@ -3,6 +3,7 @@
 #include "flow/batch_bytes.hpp"
 #include "flow/functions/wider_schema.hpp"
 #include "flow/row_queue.hpp"
+#include "flow/same_columns.hpp"
 
 #include <algorithm>
 
@@ -32,7 +33,7 @@ class InputColumns {
   InputColumns(const Stages& inputs, SeenAt seen, std::string operation)
       : seen_(std::move(seen)),
         operation_(std::move(operation)),
-        widened_(seen_.columns->of(seen_.node)),
+        widened_(seen_.rows->columns(seen_.node)),
         schema_(known(inputs)) {}
 
   /// What is known without rows.
@@ -45,14 +46,14 @@ class InputColumns {
   arrow::Result<Rows> over(const Rows& rows, std::size_t input) {
     if (schema_ == nullptr) schema_ = with_nulls(*rows->schema());
     auto same = with_columns_of(rows, schema_, operation_ + ": data set " + std::to_string(input + 1));
-    if (is_schema_widened(same.status())) seen_.columns->widen(seen_.node, schema_, *rows->schema());
+    if (is_schema_widened(same.status())) seen_.rows->widen(seen_.node, schema_, *rows->schema());
     return same;
   }
 
  private:
   const SeenAt seen_;
   const std::string operation_;
-  const std::shared_ptr<arrow::Schema> widened_;  ///< When the stages were made before; null: as known.
+  const std::shared_ptr<arrow::Schema> widened_;  ///< By earlier rows; null: as known.
   std::shared_ptr<arrow::Schema> schema_;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "data/plan_nodes.hpp"
-#include "flow/same_columns.hpp"
+#include "flow/seen_rows.hpp"
 #include "flow/stage.hpp"
 #include "flow/unit_steps.hpp"
 
@@ -13,12 +13,6 @@
 namespace headway::flow {
 
 using Stages = std::vector<std::unique_ptr<Stage>>;
-
-/// A node, and what rows of the plan had as columns before.
-struct SeenAt {
-  std::shared_ptr<SeenColumns> columns;
-  std::size_t node = 0;
-};
 
 /// The first `rows` rows.
 std::unique_ptr<Stage> limit_rows(std::unique_ptr<Stage> input, std::int64_t rows);

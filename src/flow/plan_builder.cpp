@@ -256,7 +256,7 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build_union(std::size_t index) {
   Built built;
   if (!is_chain(index)) {
     ARROW_ASSIGN_OR_RAISE(auto stages, inputs_of(index));
-    built.stage = gauged(one_after_another(std::move(stages), {input_.seen_columns, index}), "union");
+    built.stage = gauged(one_after_another(std::move(stages), {input_.seen_rows, index}), "union");
     return built;
   }
   for (const std::size_t input : node(index).inputs) {
@@ -275,7 +275,8 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build_union(std::size_t index) {
 arrow::Result<PlanBuilder::Built> PlanBuilder::build_whole(std::size_t index, const data::WholeNode& whole) {
   ARROW_ASSIGN_OR_RAISE(auto stages, inputs_of(index));
   Built built;
-  built.stage = whole_stage(engine_.functions(), whole, std::move(stages), whole_memory(), engine_.scratch());
+  built.stage = whole_stage(engine_.functions(), whole, std::move(stages), whole_memory(), engine_.scratch(),
+                            {input_.seen_rows, index});
   built.stage = gauged(std::move(built.stage), whole.blob ? "groupby" : whole.operation);
   if (!whole.blob) return built;
   const UnitPlace place{config_.seed, config_.epoch, 0, "", true};
@@ -319,7 +320,7 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build(std::size_t index) {
   } else if (at.as<data::ZipNode>() != nullptr) {
     built.stage = side_by_side(std::move(stages));
   } else if (const auto* mix = at.as<data::MixNode>()) {
-    built.stage = mixed(std::move(stages), *mix, {input_.seen_columns, index});
+    built.stage = mixed(std::move(stages), *mix, {input_.seen_rows, index});
   } else {
     return not_yet(at);
   }

@@ -8,7 +8,7 @@
 #include "flow/errored_units.hpp"
 #include "flow/flow_gauges.hpp"
 #include "flow/functions/whole_stage.hpp"
-#include "flow/same_columns.hpp"
+#include "flow/seen_rows.hpp"
 #include "flow/shared_ring.hpp"
 #include "flow/stage.hpp"
 #include "flow/unit_chain.hpp"
@@ -30,8 +30,8 @@ struct PlanInput {
   std::vector<std::string> blobs;
   std::int64_t errored_max = 0;  ///< As in `feed::Open`.
   feed::OtherNodes other_nodes = feed::OtherNodes::never;
-  /// By node of `optimised`.
-  std::shared_ptr<SeenColumns> seen_columns = std::make_shared<SeenColumns>();
+  /// By node of `optimised`; after these by shuffle on disk.
+  std::shared_ptr<SeenRows> seen_rows = std::make_shared<SeenRows>();
 };
 
 /// Splits the raw part of a message (`feed::Open`, `Ask`, `Run`) into blobs, and parses the plan.
@@ -170,6 +170,7 @@ class PlanBuilder {
   bool lanes_ = false;  ///< The order may have several.
   bool has_workers_ = false;
   bool reads_all_first_ = false;
+  std::size_t shuffles_on_disk_ = 0;
 };
 
 }  // namespace headway::flow

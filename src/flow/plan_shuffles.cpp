@@ -147,7 +147,7 @@ arrow::Result<std::unique_ptr<Stage>> PlanBuilder::shuffled_on_disk(std::unique_
   inputs.push_back(std::move(rows));
   auto schema = plain_schema(inputs.front()->schema());
   return whole_stage(engine_.functions(), sort, std::move(inputs), whole_memory(), engine_.scratch(),
-                     std::move(schema));
+                     {input_.seen_rows, input_.optimised.nodes.size() + shuffles_on_disk_++}, std::move(schema));
 }
 
 /// A local shuffle is one in windows of units that have about as many rows. Rows that are shuffled

@@ -49,15 +49,4 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> with_columns_of(const std::sh
   return fitted(rows, schema, of, "");
 }
 
-std::shared_ptr<arrow::Schema> SeenColumns::of(std::size_t node) const {
-  const std::lock_guard lock(mutex_);
-  const auto found = schemas_.find(node);
-  return found == schemas_.end() ? nullptr : found->second;
-}
-
-void SeenColumns::widen(std::size_t node, const std::shared_ptr<arrow::Schema>& first, const arrow::Schema& other) {
-  const std::lock_guard lock(mutex_);
-  schemas_[node] = wider_schema(first, other);
-}
-
 }  // namespace headway::flow

@@ -4,10 +4,7 @@
 #include <arrow/result.h>
 #include <arrow/type.h>
 
-#include <cstddef>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
 /// Rows of several inputs of a data set, which have the same columns.
@@ -31,18 +28,5 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> with_columns_of(const std::sh
 /// have the values of both, `is_schema_widened`: when the stages are made again, the types of
 /// functions are known.
 arrow::Status check_same_columns(const arrow::Schema& other, const arrow::Schema& schema, const std::string& of);
-
-/// The columns that rows of a plan's unions and mixes had, by node. They stay with the plan: stages
-/// that are made again have the wider types from their first row on.
-class SeenColumns {
- public:
-  /// Null: no types of this node had to be wider than those of its first rows.
-  std::shared_ptr<arrow::Schema> of(std::size_t node) const;
-  void widen(std::size_t node, const std::shared_ptr<arrow::Schema>& first, const arrow::Schema& other);
-
- private:
-  mutable std::mutex mutex_;
-  std::map<std::size_t, std::shared_ptr<arrow::Schema>> schemas_;
-};
 
 }  // namespace headway::flow

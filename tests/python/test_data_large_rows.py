@@ -2,9 +2,11 @@
 
 import random
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from headway._worker.functions.whole_sizes import bytes_of_rows
 from watched_memory import START, runs_within_the_budget
 
 ROW = 100_000_000
@@ -96,6 +98,49 @@ assert sorted(keys) == list(range(1 - {count}, 1))
 print("rows:", len(keys))
 """
     runs_within_the_budget(script, body, rows=count)
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [[[1] * 2_000 + [1_000_000] * 10] * 30, [[1] * 2_000] * 30 + [[20_000] * 500] * 30],
+    ids=["among", "behind"],
+)
+def test_large_rows_and_small_ones_stay_within_it(script, tmp_path, groups):
+    """Neither the first rows nor the average row show how large some are."""
+    schema = pa.schema({"size": pa.int64(), "bytes": pa.binary()})
+    with pq.ParquetWriter(tmp_path / "rows.parquet", schema) as writer:
+        for sizes in groups:
+            writer.write_table(pa.table([sizes, [b"a" * size for size in sizes]], schema))
+    body = f"""
+sizes = []
+for batch in data.read_parquet({str(tmp_path)!r}).sort("size").iter_batches(batch_size=50):
+    sizes += batch["size"].tolist()
+    assert [len(value) for value in batch["bytes"]] == batch["size"].tolist()
+assert sizes == sorted(sizes)
+print("rows:", len(sizes))
+"""
+    runs_within_the_budget(script, body, rows=sum(map(len, groups)))
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "wanted"),
+    [
+        (pa.string(), ["a", "bbb", None, ""], [1, 3, 0, 0]),
+        (pa.large_binary(), [b"a", None, b"bb", b""], [1, 0, 2, 0]),
+        (pa.list_(pa.string()), [["aa"], ["b", "cccc"], None, []], [2, 5, 0, 0]),
+        (pa.list_(pa.list_(pa.int32())), [[[1], [2, 3]], [], None, [[4]]], [12, 0, 0, 4]),
+        (pa.list_(pa.int16(), 2), [[1, 2]] * 4, [4] * 4),
+        (pa.map_(pa.string(), pa.int64()), [[("k", 1)], [], None, [("a", 1), ("bb", 2)]], [9, 0, 0, 19]),
+        (pa.struct({"x": pa.int64(), "y": pa.string()}), [{"x": 1, "y": "abc"}] * 4, [11] * 4),
+        (pa.float64(), [1.0, None, 2.0, 3.0], [8] * 4),
+        (pa.null(), [None] * 4, [0] * 4),
+    ],
+    ids=lambda value: str(value) if isinstance(value, pa.DataType) else "",
+)
+def test_bytes_of_rows_are_those_of_their_values(kind, values, wanted):
+    column = pa.array(values, kind)
+    assert bytes_of_rows([column, column], np.array([3, 0, 1, 2])).tolist() == [2 * wanted[i] for i in (3, 0, 1, 2)]
+    assert bytes_of_rows([column.slice(1)], np.arange(3)).tolist() == wanted[1:]
 
 
 def test_keys_that_are_too_large_for_memory_are_an_error_in_words(script):

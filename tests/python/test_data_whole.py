@@ -92,10 +92,10 @@ def run(tmp_path):
                 "folder": str(tmp_path / "whole-1-1"),
                 "threads": 2,
                 "batch_rows": 4,
+                "rows_are_large": False,
             }
-            whole = Whole(Link(theirs), Frame("WholeSetup", setup, b"".join(schemas), []))
-            thread = threading.Thread(target=whole.run)
-            thread.start()
+            frame = Frame("WholeSetup", setup, b"".join(schemas), [])
+            (thread := threading.Thread(target=Whole(Link(theirs), frame).run)).start()
             inputs = Inputs(Link(ours), tables, 3)
             end = inputs.serve()
             thread.join()

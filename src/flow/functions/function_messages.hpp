@@ -74,8 +74,10 @@ struct WholeSetup {
   std::string folder;  ///< For what is spilled.
   int threads = 1;
   std::int64_t batch_rows = 0;
+  bool rows_are_large = false;  ///< As `WholeSpec` has it.
 };
-BOOST_DESCRIBE_STRUCT(WholeSetup, (), (arguments, schema_bytes, memory_bytes, folder, threads, batch_rows))
+BOOST_DESCRIBE_STRUCT(WholeSetup, (),
+                      (arguments, schema_bytes, memory_bytes, folder, threads, batch_rows, rows_are_large))
 
 /// The next rows of an input. Descriptor: the slot's memory, if it is new.
 struct WholePiece {
@@ -116,7 +118,14 @@ struct WholeSpilled {
 };
 BOOST_DESCRIBE_STRUCT(WholeSpilled, (), (bytes))
 
+/// The operation succeeds in a worker whose setup has `rows_are_large`.
+struct WholeRowsAreLarge {
+  static constexpr std::string_view is = "RowsAreLarge";
+  std::int64_t bytes = 0;  ///< Of an average row.
+};
+BOOST_DESCRIBE_STRUCT(WholeRowsAreLarge, (), (bytes))
+
 using FromWholeWorker =
-    std::variant<WholeSchema, WholePull, FunctionOutput, WholeSpilled, FunctionDone, FunctionFailed>;
+    std::variant<WholeSchema, WholePull, FunctionOutput, WholeSpilled, WholeRowsAreLarge, FunctionDone, FunctionFailed>;
 
 }  // namespace headway::flow

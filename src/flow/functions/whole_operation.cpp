@@ -3,6 +3,7 @@
 #include "flow/batch_bytes.hpp"
 #include "flow/functions/function_memory.hpp"
 #include "flow/functions/function_pool.hpp"
+#include "flow/functions/wider_schema.hpp"
 #include "node/resource_ledger.hpp"
 #include "wire/blocking_channel.hpp"
 
@@ -141,6 +142,7 @@ class WholeReader : public arrow::RecordBatchReader {
     setup.folder = folder_;
     setup.threads = node::usable_cpus();
     setup.batch_rows = spec_.batch_rows;
+    setup.rows_are_large = spec_.rows_are_large;
     std::string schemas;
     for (const WholeInput& input : inputs_) {
       ARROW_ASSIGN_OR_RAISE(const auto bytes, arrow::ipc::SerializeSchema(*input.schema()));
@@ -202,6 +204,12 @@ class WholeReader : public arrow::RecordBatchReader {
   arrow::Status on(const WholeSpilled& spilled, const wire::Frame&) {
     if (spec_.spilled) spec_.spilled(spilled.bytes, folder_);
     return arrow::Status::OK();
+  }
+
+  arrow::Status on(const WholeRowsAreLarge& rows, const wire::Frame&) {
+    if (spec_.found_large) spec_.found_large();
+    return schema_widened(
+        arrow::Status::OutOfMemory(spec_.name, ": rows of ", rows.bytes, " bytes are too large for DuckDB's memory"));
   }
 
   arrow::Status on(const FunctionDone&, const wire::Frame&) {

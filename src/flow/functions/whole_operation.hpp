@@ -24,6 +24,11 @@ struct WholeSpec {
   std::int64_t batch_rows = 0;    ///< Of outputs; 0: 65,536.
   /// Called with bytes when the operation begins to spill, and with the total when it ends.
   std::function<void(std::int64_t bytes, const std::string& folder)> spilled;
+  /// Columns that only come along are kept beside DuckDB, without a look at the first rows.
+  bool rows_are_large = false;
+  /// Called when rows are too large for DuckDB's memory, and not once they are kept beside it. The
+  /// result fails with `is_schema_widened` then.
+  std::function<void()> found_large;
   /// Called with the number that FunctionHost::kill_worker takes.
   std::function<void(std::int64_t worker)> started;
 };

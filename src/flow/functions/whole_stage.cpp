@@ -146,7 +146,7 @@ std::function<void(std::int64_t, const std::string&)> announcement(const std::st
 
 std::unique_ptr<Stage> whole_stage(std::shared_ptr<FunctionPools> pools, const data::WholeNode& node,
                                    std::vector<std::unique_ptr<Stage>> inputs, const WholeMemory& memory,
-                                   const std::string& scratch, std::shared_ptr<arrow::Schema> schema) {
+                                   const std::string& scratch, SeenAt seen, std::shared_ptr<arrow::Schema> schema) {
   WholeSpec spec;
   spec.name = node.operation == "group_map" ? "groupby" : node.operation;
   JsonObject arguments;
@@ -156,6 +156,8 @@ std::unique_ptr<Stage> whole_stage(std::shared_ptr<FunctionPools> pools, const d
   spec.memory_bytes = memory.duckdb;
   spec.scratch = scratch;
   spec.spilled = announcement(spec.name);
+  spec.rows_are_large = seen.rows->are_large(seen.node);
+  spec.found_large = [seen = std::move(seen)] { seen.rows->set_large(seen.node); };
   return std::make_unique<WholeStage>(std::move(pools), std::move(spec), std::move(inputs),
                                       memory.duckdb + memory.beside, std::move(schema));
 }

@@ -2,6 +2,7 @@
 
 #include "data/plan_nodes.hpp"
 #include "flow/functions/function_pools.hpp"
+#include "flow/seen_rows.hpp"
 #include "flow/stage.hpp"
 
 #include <arrow/result.h>
@@ -24,7 +25,8 @@ struct WholeMemory {
 /// function. Spilling is reported on the error output. `schema`: of the result, where it is known.
 std::unique_ptr<Stage> whole_stage(std::shared_ptr<FunctionPools> pools, const data::WholeNode& node,
                                    std::vector<std::unique_ptr<Stage>> inputs, const WholeMemory& memory,
-                                   const std::string& scratch, std::shared_ptr<arrow::Schema> schema = nullptr);
+                                   const std::string& scratch, SeenAt seen,
+                                   std::shared_ptr<arrow::Schema> schema = nullptr);
 
 /// What group_map's function makes of chunks of whole groups, as a spec for function_step.
 FunctionSpec group_function(const data::WholeNode& node, const std::vector<std::string>& blobs);

@@ -17,7 +17,7 @@ from headway._worker.functions import slots, whole_aside, whole_failures, whole_
 from headway._worker.functions.failures import failure_of
 from headway._worker.functions.frames import Frame, Link
 from headway._worker.functions.outputs_link import Outputs
-from headway._worker.functions.whole_columns import Carried, storage_type, wrapped
+from headway._worker.functions.whole_columns import Carried, empty, width
 from headway._worker.functions.whole_inputs import Input, chained
 
 _NO_DUCKDB = (
@@ -77,11 +77,14 @@ class Whole:
         except Exception as error:
             if self._outputs.broken:
                 raise
-            in_words = whole_failures.in_words(error, self._name, folder, self._memory)
-            fields, pickled = failure_of(self._misfit or in_words)
+            failure = self._misfit or whole_failures.in_words(error, self._name, folder, self._memory)
+            fields, pickled = failure_of(failure)
             with self._lock:
                 self._outputs.give_up()
-                self._link.send("FunctionFailed", {**fields, "begin": 0, "end": 0, "while_making": False}, pickled)
+                if isinstance(failure, MemoryError) and not any(self._asides) and any(self._possible_asides()):
+                    self._link.send("RowsAreLarge", {"bytes": self._row_bytes})
+                else:
+                    self._link.send("FunctionFailed", {**fields, "begin": 0, "end": 0, "while_making": False}, pickled)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -194,8 +197,10 @@ class Whole:
             return self._schemas
         first = [next(batches, None) for batches in self._batches]
         threads = whole_aside.threads_for(first, self._memory)
-        if threads == 0:
-            self._put_aside(connection)
+        if threads == 0 or self._fields["rows_are_large"]:
+            self._asides = self._possible_asides()
+        if any(self._asides):
+            connection.execute(f"SET memory_limit = '{self._memory - self._held}B'")
             threads = whole_aside.threads_for(
                 [
                     batch if aside is None else aside.seen_of(batch)
@@ -208,28 +213,27 @@ class Whole:
             self._batches[side] = chained([] if first[side] is None else [first[side]], batches)
         return [aside.seen if aside else schema for schema, aside in zip(self._schemas, self._asides, strict=True)]
 
-    def _put_aside(self, connection: Any) -> None:
-        held = min(self._memory // 4, self._memory - _MEMORY_OF_THREAD)
-        self._asides = [
-            whole_aside.aside_for(
-                self._operation,
-                self._options,
-                side,
-                self._schemas,
-                self._fields["folder"],
-                max(_HELD_MIN, held // len(self._schemas)),
-            )
+    @property
+    def _held(self) -> int:
+        """Bytes of columns that wait in memory, of all inputs."""
+        return min(self._memory // 4, self._memory - _MEMORY_OF_THREAD)
+
+    def _possible_asides(self) -> list[whole_aside.Aside | None]:
+        """What keeps the columns of each input that can wait."""
+        if self._operation not in whole_aside.ORDERED:
+            return [None] * len(self._schemas)
+        held = max(_HELD_MIN, self._held // len(self._schemas))
+        return [
+            whole_aside.aside_for(self._operation, self._options, side, self._schemas, self._fields["folder"], held)
             for side in range(len(self._schemas))
         ]
-        if any(self._asides):
-            connection.execute(f"SET memory_limit = '{self._memory - held}B'")
 
     def _threads(self) -> int:
         return int(min(self._fields["threads"], self._memory // _MEMORY_OF_THREAD))
 
     def _batch_rows(self) -> int:
         """So few that several batches under way take little memory."""
-        widths = [_width(field.type) for schema in self._schemas for field in schema]
+        widths = [width(field.type) for schema in self._schemas for field in schema]
         return int(max(1, min(self._fields["batch_rows"] or 65_536, (4 << 20) // max(1, sum(widths)))))
 
     def _reader(self, side: int, schema: Any, carried: dict[str, Carried]) -> Any:
@@ -264,6 +268,7 @@ class Whole:
         if batch.num_columns == 0:  # Its schema is taken for that of functions that made no rows.
             self._misfit = ValueError(f"{self._name}: the rows have no columns")
             raise self._misfit
+        self._inputs[side].count(batch)
         return batch
 
     def _numbered(self, side: int, carried: dict[str, Carried]) -> Iterator[Any]:
@@ -272,6 +277,7 @@ class Whole:
 
         row, aside = 0, self._asides[side]
         for batch in self._batches[side]:
+            self._check_sizes()
             if aside is not None:
                 batch = aside.put(batch)
             columns = self._encoded(batch, carried)
@@ -283,12 +289,25 @@ class Whole:
             yield pa.RecordBatch.from_arrays(columns, names=names)
             del columns
 
+    def _check_sizes(self) -> None:
+        """Rows that come later may be larger than the first ones, and too large for DuckDB."""
+        if any(self._asides) or sum(each.bytes for each in self._inputs) <= self._memory:
+            return
+        if whole_aside.threads_of(self._row_bytes, self._memory) == 0 and any(self._possible_asides()):
+            self._misfit = MemoryError(f"{self._name}: rows of {self._row_bytes} bytes are too large for DuckDB")
+            raise self._misfit
+
+    @property
+    def _row_bytes(self) -> int:
+        """Of an average row of each input."""
+        return sum(each.row_bytes for each in self._inputs)
+
     def _seen(self, schema: Any, carried: dict[str, Carried]) -> Any:
         """An input as DuckDB sees it, without rows."""
         import pyarrow as pa
 
         columns = {
-            whole_names.seen_name(field.name): carried[field.name].encoded(_empty(field.type)) for field in schema
+            whole_names.seen_name(field.name): carried[field.name].encoded(empty(field.type)) for field in schema
         }
         return pa.table({**columns, **self._row_columns(0, 0)})
 
@@ -338,12 +357,6 @@ def _ahead(tables: Iterator[Any]) -> Iterator[Any]:
                 due = maker.submit(next, tables, None)
 
 
-def _empty(kind: Any) -> Any:
-    import pyarrow as pa
-
-    return wrapped(pa.array([], storage_type(kind)), kind)
-
-
 def _restored(batch: Any, carried: list[dict[str, Carried]], come_from: dict[str, tuple[int, str]]) -> Any:
     import pyarrow as pa
 
@@ -355,16 +368,6 @@ def _restored(batch: Any, carried: list[dict[str, Carried]], come_from: dict[str
             column = carried[side][own].restored(column)
         columns.append(column)
     return pa.RecordBatch.from_arrays(columns, names=names)
-
-
-def _width(kind: Any) -> int:
-    import pyarrow as pa
-
-    if isinstance(kind, pa.BaseExtensionType):
-        return _width(kind.storage_type)
-    if pa.types.is_fixed_size_list(kind):
-        return int(kind.list_size * _width(kind.value_type))
-    return max(1, kind.bit_width // 8) if pa.types.is_primitive(kind) else 64
 
 
 @contextlib.contextmanager

@@ -16,6 +16,7 @@ from typing import Any
 
 from headway._worker.functions.whole_columns import storage_type, stored, wrapped
 from headway._worker.functions.whole_queries import origins, used_columns
+from headway._worker.functions.whole_sizes import bytes_of_rows
 
 #: Operations whose results are whole rows in an order.
 ORDERED = ("sort", "random_shuffle", "group_map", "repartition", "join")
@@ -42,8 +43,12 @@ def threads_for(first: Sequence[Any], memory: int) -> int:
         first: A batch of each input; unset where it has no rows.
         memory: Bytes that DuckDB may use.
     """
-    width = sum(batch.nbytes // batch.num_rows for batch in first if batch is not None)
-    return int(memory // (_BYTES_EACH * max(1, width)))
+    return threads_of(sum(batch.nbytes // batch.num_rows for batch in first if batch is not None), memory)
+
+
+def threads_of(row_bytes: int, memory: int) -> int:
+    """The same, for rows of so many bytes."""
+    return memory // (_BYTES_EACH * max(1, row_bytes))
 
 
 def aside_for(
@@ -160,31 +165,56 @@ class Aside:
         import numpy as np
         import pyarrow as pa
 
-        numbers = places.fill_null(-1).to_numpy()
-        batches: Any = np.searchsorted(self._begins, numbers, side="right") - 1
-        order: Any = np.argsort(batches, kind="stable")
-        ends: Any = np.flatnonzero(np.diff(batches[order], append=len(self._begins))) + 1
-        pieces = [self._rows(batches[some[0]], numbers[some]) for some in np.split(order, ends[:-1])]
+        order, parts = self._by_batch(places)
+        pieces = [self._rows(number, rows) for number, rows in parts]
         taken = pieces[0]
         if len(pieces) > 1:
             back = np.empty_like(order)
             back[order] = np.arange(len(order))
             taken = pa.concat_batches(pieces).take(pa.array(back))
-        self._give_back(len(numbers))
+        self._give_back(taken)
         return {name: wrapped(taken.column(name), kind) for name, kind in self._kinds.items()}
 
-    def _rows(self, number: int, places: Any) -> Any:
+    def bytes_of(self, places: Any) -> Any:
+        """Bytes that ``take`` makes of each place: int64 of the shape of ``places``."""
+        import numpy as np
+
+        order, parts = self._by_batch(places)
+        sizes: Any = np.empty(len(places), np.int64)
+        sizes[order] = np.concatenate([self._sizes(number, rows) for number, rows in parts])
+        return sizes
+
+    def _by_batch(self, places: Any) -> tuple[Any, list[tuple[int, Any]]]:
+        """The places' order by batch; of each batch the number (below 0: none) and the rows."""
+        import numpy as np
+
+        numbers = places.fill_null(-1).to_numpy()
+        batches: Any = np.searchsorted(self._begins, numbers, side="right") - 1
+        order: Any = np.argsort(batches, kind="stable")
+        ends: Any = np.flatnonzero(np.diff(batches[order], append=len(self._begins))) + 1
+        some = np.split(order, ends[:-1])
+        return order, [(batches[each[0]], numbers[each] - self._begins[batches[each[0]]]) for each in some]
+
+    def _rows(self, number: int, rows: Any) -> Any:
         """Rows of one batch."""
         import pyarrow as pa
 
         if number < 0:
-            columns = [pa.nulls(len(places), field.type) for field in self._schema]
+            columns = [pa.nulls(len(rows), field.type) for field in self._schema]
             return pa.RecordBatch.from_arrays(columns, schema=self._schema)
+        return self._batch(number).take(pa.array(rows))
+
+    def _sizes(self, number: int, rows: Any) -> Any:
+        return rows * 0 if number < 0 else bytes_of_rows(self._batch(number).columns, rows)
+
+    def _batch(self, number: int) -> Any:
+        import pyarrow as pa
+
         data = self._kept[number]
         if isinstance(data, tuple):
             begin, end = data
             data = pa.py_buffer(self._map())[begin:end]
-        return pa.ipc.read_record_batch(data, self._schema).take(pa.array(places - self._begins[number]))
+        return pa.ipc.read_record_batch(data, self._schema)
 
     def _map(self) -> mmap.mmap:
         if self._mapped is None:
@@ -196,8 +226,8 @@ class Aside:
                 self._mapped.madvise(mmap.MADV_RANDOM)
         return self._mapped
 
-    def _give_back(self, rows: int) -> None:
-        self._read += rows * (self.row_bytes + _AROUND)
+    def _give_back(self, taken: Any) -> None:
+        self._read += taken.nbytes + taken.num_rows * _AROUND
         if self._mapped is not None and self._read > _READ_MAX:
             self._mapped.madvise(mmap.MADV_DONTNEED)
             self._read = 0
@@ -221,8 +251,24 @@ def put_together(
     waiting = [each if each is not None and each.place in batch.schema.names else None for each in asides]
     rows = max(1, _PIECE_BYTES // max(1, sum(each.row_bytes for each in waiting if each is not None)))
     for begin in range(0, batch.num_rows, rows):
-        # Nobody keeps it here.
-        yield _piece(batch.slice(begin, rows), waiting, seen_from, come_from)
+        for piece in _cut(batch.slice(begin, rows), waiting):
+            # Nobody keeps it here.
+            yield _piece(piece, waiting, seen_from, come_from)
+
+
+def _cut(seen: Any, asides: Sequence[Aside | None]) -> Iterator[Any]:
+    """Rows in parts of ``_PIECE_BYTES``, where they have more than twice as many."""
+    import numpy as np
+
+    ends: Any = np.cumsum(sum(each.bytes_of(seen.column(each.place)) for each in asides if each is not None))
+    begin = 0
+    if ends[-1] > 2 * _PIECE_BYTES:
+        while ends[-1] > (before := ends[begin - 1] if begin else 0) + _PIECE_BYTES:
+            end = max(begin + 1, int(np.searchsorted(ends, before + _PIECE_BYTES, side="right")))
+            yield seen.slice(begin, end - begin)
+            begin = end
+    if begin < seen.num_rows:
+        yield seen.slice(begin)
 
 
 def _piece(

@@ -138,6 +138,24 @@ def wrapped(column: Any, kind: Any) -> Any:
     return kind.wrap_array(column) if isinstance(kind, pa.BaseExtensionType) else column
 
 
+def empty(kind: Any) -> Any:
+    """No rows of a type."""
+    import pyarrow as pa
+
+    return wrapped(pa.array([], storage_type(kind)), kind)
+
+
+def width(kind: Any) -> int:
+    """Bytes of a value of a type, about: as many as there are where each has as many."""
+    import pyarrow as pa
+
+    if isinstance(kind, pa.BaseExtensionType):
+        return width(kind.storage_type)
+    if pa.types.is_fixed_size_list(kind):
+        return int(kind.list_size * width(kind.value_type))
+    return max(1, kind.bit_width // 8) if pa.types.is_primitive(kind) else 64
+
+
 def _storage(kind: Any) -> Any:
     """The type of the values themselves."""
     import pyarrow as pa

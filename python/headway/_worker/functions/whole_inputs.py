@@ -16,6 +16,19 @@ class Input:
     def __init__(self) -> None:
         self._memories: dict[int, slots.Memory] = {}
         self._full: set[int] = set()
+        #: Of all batches that have come.
+        self.bytes = 0
+        self._rows = 0
+
+    @property
+    def row_bytes(self) -> int:
+        """Of an average row."""
+        return self.bytes // max(1, self._rows)
+
+    def count(self, batch: Any) -> None:
+        """Counts a batch that has come."""
+        self.bytes += batch.nbytes
+        self._rows += batch.num_rows
 
     def memory_of(self, frame: Frame) -> Any:
         """The bytes of a piece."""
