@@ -332,9 +332,7 @@ arrow::Result<std::int64_t> PlanBuilder::rows_of(std::size_t index) {
   const data::Node& at = node(index);
   if (at.inputs.empty()) {
     ARROW_ASSIGN_OR_RAISE(const auto source, source_of(index));
-    std::int64_t rows = 0;
-    for (const Unit& unit : source->units()) rows = rows < 0 || unit.rows < 0 ? -1 : rows + unit.rows;
-    return errored_->allows_any() ? -1 : rows;
+    return errored_->allows_any() ? -1 : rows_of_source(*source);
   }
   std::vector<std::int64_t> rows;
   for (const std::size_t input : at.inputs) {

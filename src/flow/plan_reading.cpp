@@ -91,8 +91,7 @@ arrow::Result<std::shared_ptr<const Source>> PlanBuilder::source_for_functions(s
   if (has_enough || looks_at_places(input_.optimised)) return source;
   const Wanted wanted = wanted_above(input_.optimised, index, is_in_memory ? memory_batch_rows : file_batch_rows);
   if (wanted.batch_rows == 0) return source;
-  ARROW_ASSIGN_OR_RAISE(const std::int64_t known, rows_of(index));
-  const std::int64_t rows = std::min(known, wanted.rows_max);
+  const std::int64_t rows = std::min(rows_of_source(*source), wanted.rows_max);
   // How many rows of files make a batch is not known, then.
   if (rows < 0 ? is_in_memory || wanted.batch_rows > 1 : rows <= wanted.batch_rows) return source;
   const std::int64_t first_rows = std::min(rows, std::max(wanted.results_max, rows / finer_for_limit));

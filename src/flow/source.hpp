@@ -80,6 +80,13 @@ class Source {
   }
 };
 
+/// Of all units; -1: not known.
+inline std::int64_t rows_of_source(const Source& source) {
+  std::int64_t rows = 0;
+  for (const Unit& unit : source.units()) rows = rows < 0 || unit.rows < 0 ? -1 : rows + unit.rows;
+  return rows;
+}
+
 /// Opens what a read names: lists files, reads footers concurrently, fixes the schema. Errors name
 /// the file. Where types are those of samples, rows that need wider ones fail with
 /// `is_schema_widened`, once `wider` has these for whoever opens the source again; without it they

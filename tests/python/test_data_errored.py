@@ -114,6 +114,19 @@ def test_a_function_may_fail_too(context, capfd):
     assert "three is no number" in capfd.readouterr().err
 
 
+def test_rows_from_memory_are_cut_into_the_same_pieces_where_some_may_fail(context, capfd):
+    def careful(row):
+        if row["id"] == 333:
+            raise ValueError("333 is no number")
+        return row
+
+    context.max_errored_blocks = 1
+    left_out = sorted({*range(1_000)} - {*ids(data.range(1_000).map(careful))})
+    assert 333 in left_out
+    assert len(left_out) == 32
+    assert "333 is no number" in capfd.readouterr().err
+
+
 @pytest.mark.parametrize(("value", "error"), [(-2, ValueError), (1.5, TypeError), (None, TypeError)])
 def test_a_bad_number_is_refused(context, value, error):
     with pytest.raises(error, match=r"DataContext.max_errored_blocks is .*; allowed: -1 "):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import itertools
 import json
 import os
@@ -13,7 +12,15 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from headway._worker.functions import slots, whole_aside, whole_failures, whole_groups, whole_names, whole_queries
+from headway._worker.functions import (
+    slots,
+    whole_aside,
+    whole_failures,
+    whole_folder,
+    whole_groups,
+    whole_names,
+    whole_queries,
+)
 from headway._worker.functions.failures import failure_of
 from headway._worker.functions.frames import Frame, Link
 from headway._worker.functions.outputs_link import Outputs
@@ -70,7 +77,7 @@ class Whole:
         """Does it, or says why not. Then the process is done."""
         folder = self._fields["folder"]
         try:
-            with _locked(folder):
+            with whole_folder.locked(folder):
                 self._do()
         except (BrokenPipeError, ConnectionResetError):
             raise
@@ -368,22 +375,3 @@ def _restored(batch: Any, carried: list[dict[str, Carried]], come_from: dict[str
             column = carried[side][own].restored(column)
         columns.append(column)
     return pa.RecordBatch.from_arrays(columns, names=names)
-
-
-@contextlib.contextmanager
-def _locked(folder: str) -> Iterator[None]:
-    """Holds the folder's lock. Folders beside it whose processes are gone are removed: a power cut
-    ends them all at once.
-    """
-    parent, name = os.path.split(folder)
-    os.makedirs(folder, exist_ok=True)
-    with open(os.path.join(folder, "lock"), "wb") as own:
-        fcntl.flock(own, fcntl.LOCK_EX)
-        for other in os.listdir(parent):
-            path = os.path.join(parent, other)
-            if other == name or not other.startswith("whole-"):
-                continue
-            with contextlib.suppress(OSError), open(os.path.join(path, "lock"), "rb") as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(path, ignore_errors=True)
-        yield
