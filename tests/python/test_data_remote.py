@@ -16,6 +16,7 @@ import pytest
 import storage_servers
 
 BUSY = b"HTTP/1.1 503 Slow Down\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+FORBIDDEN = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 
 class BusyAtFirst:
@@ -59,6 +60,26 @@ class BusyAtFirst:
             other.shutdown(socket.SHUT_WR)
 
 
+class RefusesFiles(BusyAtFirst):
+    """Hands everything on to a server, but Parquet files beyond the first ones."""
+
+    def __init__(self, port, accepted):
+        self.accepted = accepted
+        super().__init__(port)
+
+    def _carry(self, one, other, asks):
+        with contextlib.suppress(OSError):
+            while received := one.recv(1 << 16):
+                if asks and received.startswith(b"PUT /") and b".parquet" in received.partition(b"\r\n")[0]:
+                    self.accepted -= 1
+                    if self.accepted < 0:
+                        one.sendall(FORBIDDEN)
+                        one.shutdown(socket.SHUT_RDWR)
+                        return
+                other.sendall(received)
+            other.shutdown(socket.SHUT_WR)
+
+
 @pytest.fixture(scope="module")
 def store():
     with object_store.serve() as store:
@@ -75,6 +96,33 @@ def test_urls_are_written_and_read(store):
         """
     )
     assert output.split() == ["1000", "499500", "4"]
+
+
+@pytest.mark.parametrize(("mode", "rows"), [("append", 3), ("overwrite", 3), ("create", 0)])
+def test_of_a_write_that_fails_nothing_is_there(store, mode, rows):
+    """Its first file was sent when the second one is refused."""
+    proxy = RefusesFiles(store.port, accepted=1)
+    url = store.url(f"runs/half-{mode}")
+    output = object_store.run(
+        f"""
+        import headway.data
+        if {rows}:
+            headway.data.range({rows}).write_parquet("{url}")
+        try:
+            headway.data.range(20).write_parquet(
+                "{url.replace(str(store.port), str(proxy.port))}", max_rows_per_file=10, mode="{mode}"
+            )
+        except OSError as error:
+            print(error)
+        if {rows}:
+            print(headway.data.read_parquet("{url}").count())
+        """
+    )
+    proxy.close()
+    assert "cannot write s3://runs/half" in output
+    assert proxy.accepted < 0
+    assert len(store.objects(f"runs/half-{mode}")) == bool(rows)
+    assert output.endswith("\n3\n" if rows else "\n")
 
 
 @pytest.mark.heavy

@@ -204,17 +204,9 @@ class RemoteFolder : public StagedFolder {
 
   arrow::Result<std::vector<std::string>> commit() override {
     std::vector<std::string> files;
-    std::set<std::string> folders;
     for (const std::string& name : names()) {
-      const std::string path = remote_.path + "/" + name;
-      const std::string folder = path.substr(0, path.rfind('/'));
-      if (folders.insert(folder).second) {
-        if (const auto made = remote_.store.make_directory(folder); !made) return failure(made.error());
-      }
-      const auto sent = remote_.store.put((fs::path(staging()) / name).string(), path, sending_bytes_max);
-      if (!sent) return failure(sent.error());
+      if (const auto sent = send(name); !sent) return take_back(sent.error());
       files.push_back(join_location(location_, name));
-      old_.erase(path);
     }
     if (!replaces_) return files;
     for (const std::string& path : old_) {
@@ -224,11 +216,38 @@ class RemoteFolder : public StagedFolder {
   }
 
  private:
+  Result<void> send(const std::string& name) {
+    const std::string path = remote_.path + "/" + name;
+    const std::string folder = path.substr(0, path.rfind('/'));
+    if (folders_.insert(folder).second) {
+      if (auto made = remote_.store.make_directory(folder); !made) return made;
+    }
+    if (auto sent = remote_.store.put((fs::path(staging()) / name).string(), path, sending_bytes_max); !sent) {
+      return sent.error();
+    }
+    if (old_.erase(path) == 0) sent_.push_back(name);
+    return {};
+  }
+
+  /// Nobody is to read a part of a write, nor its rows twice when it is tried again.
+  arrow::Status take_back(const Error& error) const {
+    for (const std::string& name : sent_) {
+      if (const auto removed = remote_.store.remove_file(remote_.path + "/" + name); !removed) {
+        return arrow::Status::IOError(error.message, "; files of this write stay there, such as ",
+                                      shown_location(join_location(location_, name)),
+                                      ", which cannot be removed: ", removed.error().message);
+      }
+    }
+    return failure(error);
+  }
+
   static arrow::Status failure(const Error& error) { return arrow::Status::IOError(error.message); }
 
   std::string location_;
   storage::Remote remote_;
-  std::set<std::string> old_;  ///< What is there and was not replaced by a file of the same name.
+  std::set<std::string> old_;      ///< What is there and was not replaced by a file of the same name.
+  std::set<std::string> folders_;  ///< That were made.
+  std::vector<std::string> sent_;  ///< Names of files that were not there before.
   bool replaces_;
 };
 
