@@ -70,6 +70,36 @@ void collect(std::int64_t width, const RowPlaces& rows, std::int64_t at, std::in
   }
 }
 
+/// Of `count` values from `offset` on, which come behind `before` others. `valid` stays empty while
+/// none is null.
+void add_validity(const arrow::ArrayData& data, std::int64_t offset, std::int64_t before, std::int64_t count,
+                  std::vector<std::uint8_t>& valid) {
+  const bool has_nulls = data.GetNullCount() > 0;
+  if (valid.empty() && !has_nulls) return;
+  valid.resize(static_cast<std::size_t>(before + count), 1);
+  if (!has_nulls) return;
+  const std::uint8_t* bits = data.buffers[0]->data();
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (!arrow::bit_util::GetBit(bits, offset + i)) valid[static_cast<std::size_t>(before + i)] = 0;
+  }
+}
+
+/// Of rows that have so many values each; null: none is null.
+arrow::Result<std::shared_ptr<arrow::Buffer>> validity_of(const std::vector<std::uint8_t>& valid, std::int64_t values,
+                                                          std::span<const std::uint32_t> numbers,
+                                                          arrow::MemoryPool* pool) {
+  if (valid.empty()) return nullptr;
+  const auto rows = static_cast<std::int64_t>(numbers.size());
+  ARROW_ASSIGN_OR_RAISE(auto bits, arrow::AllocateEmptyBitmap(rows * values, pool));
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const std::uint8_t* const of_row = valid.data() + numbers[static_cast<std::size_t>(i)] * values;
+    for (std::int64_t j = 0; j < values; ++j) {
+      if (of_row[j] != 0) arrow::bit_util::SetBit(bits->mutable_data(), i * values + j);
+    }
+  }
+  return bits;
+}
+
 }  // namespace
 
 RowWindow::RowWindow(std::shared_ptr<arrow::Schema> schema, std::int64_t rows_expected, arrow::MemoryPool* pool)
@@ -119,14 +149,12 @@ arrow::Status RowWindow::add(const arrow::RecordBatch& batch) {
   ARROW_RETURN_NOT_OK(reserve(rows_ + batch.num_rows()));
   for (Fixed& column : fixed_) {
     const arrow::ArrayData& data = *batch.column_data(column.column);
-    // A list's values that are null have no place here.
-    if (column.list_size >= 0 && data.child_data[0]->GetNullCount() > 0) {
-      return arrow::Status::Invalid("column \"", schema_->field(column.column)->name(),
-                                    "\" has nulls within tensors: such rows cannot be shuffled");
+    add_validity(data, data.offset, rows_, data.length, column.valid);
+    if (column.list_size > 0) {
+      const arrow::ArrayData& values = *data.child_data[0];
+      add_validity(values, values.offset + data.offset * column.list_size, rows_ * column.list_size,
+                   data.length * column.list_size, column.valid_values);
     }
-  }
-  for (Fixed& column : fixed_) {
-    add_validity(column, *batch.column_data(column.column));
     if (column.is_wide) keep(column, batch.column_data(column.column));
   }
   if (stride_ > 0) place(batch);
@@ -173,20 +201,11 @@ void RowWindow::place_values(const Fixed& column, const arrow::ArrayData& data, 
   scatter(column.width, values_of(column, data) + first * column.width, count, to + column.at, stride_);
 }
 
-void RowWindow::add_validity(Fixed& column, const arrow::ArrayData& data) const {
-  if (column.valid.empty() && data.GetNullCount() == 0) return;
-  column.valid.resize(static_cast<std::size_t>(rows_ + data.length), 1);
-  if (data.GetNullCount() == 0) return;
-  const std::uint8_t* bits = data.buffers[0]->data();
-  for (std::int64_t i = 0; i < data.length; ++i) {
-    if (!arrow::bit_util::GetBit(bits, data.offset + i)) column.valid[static_cast<std::size_t>(rows_ + i)] = 0;
-  }
-}
-
 void RowWindow::clear() {
   rows_ = 0;
   for (Fixed& column : fixed_) {
     column.valid.clear();
+    column.valid_values.clear();
     column.places.clear();
     column.pieces.clear();
   }
@@ -238,15 +257,7 @@ arrow::Result<std::vector<std::shared_ptr<arrow::Buffer>>> RowWindow::gather(
 arrow::Result<std::shared_ptr<arrow::ArrayData>> RowWindow::fixed_data(const Fixed& column, std::int64_t rows,
                                                                        std::shared_ptr<arrow::Buffer> values,
                                                                        std::span<const std::uint32_t> numbers) const {
-  std::shared_ptr<arrow::Buffer> validity;
-  if (!column.valid.empty()) {
-    ARROW_ASSIGN_OR_RAISE(validity, arrow::AllocateEmptyBitmap(rows, pool_));
-    for (std::int64_t i = 0; i < rows; ++i) {
-      if (column.valid[numbers[static_cast<std::size_t>(i)]] != 0) {
-        arrow::bit_util::SetBit(validity->mutable_data(), i);
-      }
-    }
-  }
+  ARROW_ASSIGN_OR_RAISE(auto validity, validity_of(column.valid, 1, numbers, pool_));
   if (column.is_bits) {
     ARROW_ASSIGN_OR_RAISE(auto bits, arrow::AllocateEmptyBitmap(rows, pool_));
     for (std::int64_t i = 0; i < rows; ++i) {
@@ -256,7 +267,8 @@ arrow::Result<std::shared_ptr<arrow::ArrayData>> RowWindow::fixed_data(const Fix
   }
   const auto& type = schema_->field(column.column)->type();
   if (column.list_size < 0) return arrow::ArrayData::Make(type, rows, {std::move(validity), std::move(values)});
-  auto child = arrow::ArrayData::Make(column.child, rows * column.list_size, {nullptr, std::move(values)}, 0);
+  ARROW_ASSIGN_OR_RAISE(auto within, validity_of(column.valid_values, column.list_size, numbers, pool_));
+  auto child = arrow::ArrayData::Make(column.child, rows * column.list_size, {std::move(within), std::move(values)});
   return arrow::ArrayData::Make(type, rows, {std::move(validity)}, {std::move(child)});
 }
 

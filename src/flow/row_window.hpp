@@ -48,6 +48,7 @@ class RowWindow {
     std::vector<std::shared_ptr<arrow::ArrayData>> pieces;
     /// A byte for each row, 0: null. Empty while there is no null.
     std::vector<std::uint8_t> valid;
+    std::vector<std::uint8_t> valid_values;  ///< The same of each value of lists.
   };
   /// A column that is taken by Arrow's kernel.
   struct Other {
@@ -62,7 +63,6 @@ class RowWindow {
   static const std::uint8_t* values_of(const Fixed& column, const arrow::ArrayData& data);
   void place_values(const Fixed& column, const arrow::ArrayData& data, std::int64_t first, std::int64_t count,
                     std::uint8_t* to) const;
-  void add_validity(Fixed& column, const arrow::ArrayData& data) const;
   arrow::Result<std::vector<std::shared_ptr<arrow::Buffer>>> gather(std::span<const std::uint32_t> numbers) const;
   arrow::Result<std::shared_ptr<arrow::ArrayData>> fixed_data(const Fixed& column, std::int64_t rows,
                                                               std::shared_ptr<arrow::Buffer> values,

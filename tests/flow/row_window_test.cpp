@@ -73,6 +73,35 @@ BOOST_AUTO_TEST_CASE(more_rows_than_are_copied_at_a_time) {
   for (int i = 0; i < 1000; ++i) BOOST_TEST_REQUIRE(values.Value(i) == 999 - i);
 }
 
+BOOST_AUTO_TEST_CASE(lists_and_their_values_may_be_null) {
+  for (const std::int32_t size : {2, 256}) {  // Copied, and left where they are.
+    const auto list = arrow::fixed_size_list(arrow::float32(), size);
+    arrow::FixedSizeListBuilder lists(arrow::default_memory_pool(), std::make_shared<arrow::FloatBuilder>(), list);
+    auto& values = static_cast<arrow::FloatBuilder&>(*lists.value_builder());
+    for (int i = 0; i < 6; ++i) {
+      if (i == 3) {
+        BOOST_TEST_REQUIRE(lists.AppendNull().ok());
+        continue;
+      }
+      BOOST_TEST_REQUIRE(lists.Append().ok());
+      BOOST_TEST_REQUIRE((i == 4 ? values.AppendNull() : values.Append(static_cast<float>(i))).ok());
+      for (int j = 1; j < size; ++j) BOOST_TEST_REQUIRE(values.Append(static_cast<float>(j)).ok());
+    }
+    const auto rows =
+        arrow::RecordBatch::Make(arrow::schema({arrow::field("l", list)}), 6, {lists.Finish().ValueOrDie()});
+    RowWindow window(rows->schema(), 6, arrow::default_memory_pool());
+    for (const auto& piece : {rows->Slice(0, 2), rows->Slice(4, 2), rows->Slice(2, 2)}) {
+      BOOST_TEST(window.add(*piece).ok());
+    }
+    const std::vector<std::uint32_t> numbers{5, 2, 1};
+    const auto expected =
+        arrow::ConcatenateRecordBatches({rows->Slice(3, 1), rows->Slice(4, 1), rows->Slice(1, 1)}).ValueOrDie();
+    const auto taken = window.take(numbers).ValueOrDie();
+    BOOST_TEST(taken->ValidateFull().ok());
+    BOOST_TEST(taken->Equals(*expected));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(wide_values_stay_where_they_came) {
   constexpr std::int32_t width = 600;
   arrow::FixedSizeBinaryBuilder bytes(arrow::fixed_size_binary(width));

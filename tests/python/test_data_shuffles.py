@@ -207,6 +207,15 @@ def test_every_type_of_time_comes_back_as_it_was():
     assert pa.table(rows).sort_by("row").equals(table)
 
 
+def test_lists_of_one_length_may_be_missing_or_have_missing_values():
+    lists = [None if number % 3 == 0 else [None, number] for number in range(100)]
+    rows = data.from_arrow(pa.table({"id": range(100), "x": pa.array(lists, pa.list_(pa.float32(), 2))}))
+    shuffled = rows.random_shuffle(seed=1).map_batches(lambda batch: batch, batch_format="pyarrow")
+    found = {row["id"]: row["x"] for table in shuffled.iter_batches(batch_format="pyarrow") for row in table.to_pylist()}
+    assert list(found) != list(range(100))
+    assert [found[number] for number in range(100)] == lists
+
+
 def test_the_columns_of_a_shuffle_are_known_without_rows():
     rows = data.range(10).filter(expr=col("id") > 100).limit(3).random_shuffle(seed=1)
     assert rows.columns() == ["id"]
