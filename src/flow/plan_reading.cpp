@@ -69,6 +69,7 @@ Wanted wanted_above(const data::Plan& plan, std::size_t index, std::int64_t othe
 /// it: a part of a data set by chance has the same rows, whatever is done with them.
 bool looks_at_places(const data::Plan& plan) {
   return std::ranges::any_of(plan.nodes, [](const data::Node& node) {
+    if (node.as<data::SampleNode>() != nullptr) return true;
     if (const auto* filter = node.as<data::FilterNode>()) return !data::is_pure(filter->where);
     const auto* project = node.as<data::ProjectNode>();
     return project != nullptr && !std::ranges::all_of(project->columns, [](const data::NamedExpression& column) {

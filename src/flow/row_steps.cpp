@@ -150,7 +150,8 @@ class SampleStep : public UnitStep {
 
   arrow::Status run(const std::shared_ptr<arrow::RecordBatch>& rows, std::int64_t, const UnitPlace& place,
                     const ItemSink& sink) const override {
-    data::RowSample sample(sample_.fraction, sample_.seed, static_cast<std::uint32_t>(place.unit));
+    const std::int64_t unit = place.unit_before_union.value_or(place.unit);
+    data::RowSample sample(sample_.fraction, sample_.seed, static_cast<std::uint32_t>(unit));
     arrow::BooleanBuilder kept(pool_);
     ARROW_RETURN_NOT_OK(kept.Reserve(rows->num_rows()));
     for (std::int64_t row = 0; row < rows->num_rows(); ++row) kept.UnsafeAppend(sample.keeps_next());

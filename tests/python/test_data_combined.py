@@ -41,6 +41,29 @@ def test_rows_of_a_random_split_stay_on_their_side_in_a_union(other):
     assert numbers(other().union(other().union(test), test)) == [*range(10), *range(10), *tested, *tested]
 
 
+@pytest.mark.parametrize(
+    "behind",
+    [
+        lambda rows: rows.map(same),
+        lambda rows: rows.map_batches(same),
+        lambda rows: rows.map_batches(same, batch_size=7).limit(5_000),
+        lambda rows: data.range(0).union(rows),
+        lambda rows: rows.union(rows).limit(rows.count()),
+    ],
+    ids=["map", "map_batches", "limit", "union", "twice"],
+)
+def test_a_random_sample_has_the_same_rows_whatever_is_behind_it(behind, tmp_path):
+    data.range(2_000).write_parquet(str(tmp_path), max_rows_per_file=500)
+    for rows in (data.range(2_000), data.read_parquet(str(tmp_path))):
+        sample = rows.random_sample(0.5, seed=5)
+        assert numbers(behind(sample)) == numbers(sample)
+
+
+def test_a_random_sample_of_a_data_set_is_the_same_in_both_places_of_a_union():
+    sample = data.range(2_000).random_sample(0.5, seed=5)
+    assert numbers(sample.union(sample)) == numbers(sample) * 2
+
+
 def test_rows_of_a_union_are_numbered_anew():
     first = data.range(4).with_column("number", monotonically_increasing_id())
     twice = first.union(first).with_column("of_all", monotonically_increasing_id())

@@ -211,7 +211,9 @@ def test_lists_of_one_length_may_be_missing_or_have_missing_values():
     lists = [None if number % 3 == 0 else [None, number] for number in range(100)]
     rows = data.from_arrow(pa.table({"id": range(100), "x": pa.array(lists, pa.list_(pa.float32(), 2))}))
     shuffled = rows.random_shuffle(seed=1).map_batches(lambda batch: batch, batch_format="pyarrow")
-    found = {row["id"]: row["x"] for table in shuffled.iter_batches(batch_format="pyarrow") for row in table.to_pylist()}
+    found = {
+        row["id"]: row["x"] for table in shuffled.iter_batches(batch_format="pyarrow") for row in table.to_pylist()
+    }
     assert list(found) != list(range(100))
     assert [found[number] for number in range(100)] == lists
 
