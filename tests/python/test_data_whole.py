@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from headway._worker.functions import whole_aside, whole_folder, whole_queries
+from headway._worker.functions import whole_aside, whole_queries
 from headway._worker.functions.frames import Frame, Link
 from watched_memory import most_bytes, watched
 
@@ -128,20 +128,6 @@ def test_nulls_come_last_and_nan_before_them_in_both_directions(run):
     assert str(down) == "[2.0, 1.5, -7.0, nan, None]"
     both = run("sort", {"keys": ["city", "i"], "descending": [True, False]}, PEOPLE)
     assert both.select(["city", "i"]).to_pydict() == {"city": ["b", "b", "a", "a", None], "i": [1, 5, 2, 4, 3]}
-
-
-def test_folders_of_operations_that_were_lost_go_with_the_next_one(run, tmp_path):
-    """Also one whose removal was cut short, so that it has no lock."""
-    for name in ("whole-0-1", "whole-0-2"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "duckdb_temp_storage.tmp").write_bytes(b"rows")
-    (tmp_path / "whole-0-2" / "lock").touch()
-    run("sort", {"keys": ["i"], "descending": [False]}, PEOPLE)  # It asserts that nothing is left.
-
-
-def test_a_folder_of_an_operation_that_is_in_use_stays(tmp_path):
-    with whole_folder.locked(str(tmp_path / "whole-0-1")), whole_folder.locked(str(tmp_path / "whole-0-2")):
-        assert sorted(os.listdir(tmp_path)) == ["whole-0-1", "whole-0-2"]
 
 
 def test_rows_with_equal_keys_keep_their_order(run):

@@ -245,7 +245,7 @@ class RemoteFolder : public StagedFolder {
 
   std::string location_;
   storage::Remote remote_;
-  std::set<std::string> old_;      ///< What is there and was not replaced by a file of the same name.
+  std::set<std::string> old_;      ///< What is there and was not replaced by one of the same name.
   std::set<std::string> folders_;  ///< That were made.
   std::vector<std::string> sent_;  ///< Names of files that were not there before.
   bool replaces_;
