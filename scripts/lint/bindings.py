@@ -2,8 +2,8 @@
 """No binding keeps Python's lock (the GIL) while it may block.
 
 What a binding calls of a room that may block (`storage::`, `driver::`, `worker::`, `node::`,
-`cluster::`) is called within `without_gil` or below a `gil_scoped_release`, the binding has
-`nb::call_guard<nb::gil_scoped_release>()`, or the comment above it says why not: `// Keeps the GIL:
+`cluster::`) is called within `without_gil` or below a `GilReleased`, the binding has
+`nb::call_guard<GilReleased>()`, or the comment above it says why not: `// Keeps the GIL:
 ...`. What raises (`unwrap`) needs the lock, so it does not stand below such a guard.
 """
 
@@ -18,8 +18,8 @@ import sources
 
 BINDING = re.compile(r"(?:\bmodule|^\s*|\bsession)\.(?:def|def_prop_ro|def_prop_rw|def_static)\(")
 MAY_BLOCK = re.compile(r"\b(storage|driver|worker|node|cluster)::|\bself\b|->")
-RELEASES = re.compile(r"\bgil_scoped_release\b|\bwithout_gil\b|\bget_shared\b|\bWithoutGil\b")
-GUARD = re.compile(r"call_guard<nb::gil_scoped_release>|\bWithoutGil\(\)")
+RELEASES = re.compile(r"\bGilReleased\b|\bwithout_gil\b|\bget_shared\b|\bWithoutGil\b")
+GUARD = re.compile(r"call_guard<GilReleased>|\bWithoutGil\(\)")
 EXEMPT = "// Keeps the GIL: "
 FUNCTION = re.compile(r"^(?:[\w:<>,&*\s]+?)\b(\w+)\([^;{}]*\)\s*(?:const\s*)?\{$", re.MULTILINE)
 

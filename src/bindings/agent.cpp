@@ -24,7 +24,7 @@ int run_agent(const std::string& driver, std::string token, std::string guard_pa
   config.factory = {std::move(guard_path), std::move(factory_command), std::move(factory_env), std::move(py_spy)};
   config.grace_s = grace_s;
   config.recipes = {std::move(recipe_command), std::move(packages_folder)};
-  const nb::gil_scoped_release released;
+  const GilReleased released;
   config.node = node::detect_resources(num_cpus, num_gpus, resources, std::move(labels));
   switch (cluster::AgentProcess::run(std::move(config))) {
     case cluster::AgentProcess::End::dismissed:

@@ -85,14 +85,14 @@ void fetch(const std::string& location, const std::string& target_directory) {
 /// Python's handlers run when a signal has interrupted the wait for another process's download;
 /// true when one has raised.
 bool signal_raised() {
-  const nb::gil_scoped_acquire acquired;
+  const GilTaken acquired;
   return PyErr_CheckSignals() != 0;
 }
 
 storage::SharedDownload get_shared(const std::string& location, const storage::SharedDownload::Fetch& fetch) {
   bool raised = false;
   auto shared = [&]() -> Result<storage::SharedDownload> {
-    const nb::gil_scoped_release released;
+    const GilReleased released;
     const Result<std::string> base = storage::downloads_directory();
     if (!base) return base.error();
     return storage::SharedDownload::get(*base, location, fetch, [&] { return raised = signal_raised(); });
@@ -118,14 +118,14 @@ void bind_checkpoint(nb::module_& module) {
       // Keeps the GIL: a field.
       .def_prop_ro("directory", [](const storage::SharedDownload& self) { return self.directory(); })
       .def(
-          "release", [](storage::SharedDownload& self) { self.release(); }, nb::call_guard<nb::gil_scoped_release>(),
+          "release", [](storage::SharedDownload& self) { self.release(); }, nb::call_guard<GilReleased>(),
           "The files are not needed any more; the last one removes them.");
   module.def("share_download", &share_download, nb::arg("location"),
              "Downloads a checkpoint, or waits for and shares another process's download.");
   module.def("temporary_directory", &temporary_directory, nb::arg("name"),
              "An empty directory of this process, removed when it is released, or after the process was killed.");
   module.def(
-      "sweep_downloads", [] { storage::sweep_downloads(); }, nb::call_guard<nb::gil_scoped_release>(),
+      "sweep_downloads", [] { storage::sweep_downloads(); }, nb::call_guard<GilReleased>(),
       "Removes shared downloads and temporary directories whose processes were killed.");
   module.def("fetch", &fetch, nb::arg("location"), nb::arg("target_directory"),
              "Copies a checkpoint's files into a local directory, compared with its manifest on the way.");

@@ -39,7 +39,7 @@ feed::Progressing progressing(const Told& told, bool& raised) {
   if (!told) return nullptr;
   return [&told, &raised](const FlowCounters& counters) {
     if (raised) return;
-    const nb::gil_scoped_acquire acquired;
+    const GilTaken acquired;
     try {
       (*told)(to_json_text(counters));
     } catch (nb::python_error& failure) {
@@ -60,7 +60,7 @@ using Names = std::optional<nb::callable>;
 feed::Naming naming(const Names& names, bool& raised) {
   if (!names) return nullptr;
   return [&names, &raised](std::uint64_t first, std::uint64_t count) -> Result<std::vector<std::string>> {
-    const nb::gil_scoped_acquire acquired;
+    const GilTaken acquired;
     try {
       return nb::cast<std::vector<std::string>>((*names)(first, count));
     } catch (nb::python_error& failure) {
@@ -88,9 +88,9 @@ template <class Wait>
 auto interruptibly(const Wait& wait) {
   bool raised = false;
   auto outcome = [&] {
-    const nb::gil_scoped_release released;
+    const GilReleased released;
     const auto interrupted = [&raised] {
-      const nb::gil_scoped_acquire acquired;
+      const GilTaken acquired;
       return raised = raised || PyErr_CheckSignals() != 0;
     };
     return wait(interrupted, raised);
@@ -260,8 +260,7 @@ void bind_stream(nb::module_& module) {
           "next", &PyStream::next, nb::arg("told") = nb::none(),
           nb::sig("def next(self, told: collections.abc.Callable[[str], object] | None = None) -> DataBatch | None"),
           "Waits for the next batch; None at the end. Ctrl-C works. `told` is called meanwhile, with counters as JSON.")
-      .def("close", &PyStream::close, nb::call_guard<nb::gil_scoped_release>(),
-           "Nothing more is wanted. Batches live on.")
+      .def("close", &PyStream::close, nb::call_guard<GilReleased>(), "Nothing more is wanted. Batches live on.")
       // Keeps the GIL: two fields of shared memory.
       .def_prop_ro("next_bytes", &PyStream::next_bytes,
                    "The bytes of the next batch's memory, if that batch is there; 0: `next` may wait.")
@@ -292,9 +291,9 @@ void bind_data(nb::module_& module) {
       .def_prop_ro("address", &feed::DataProcess::address, "Where clients find it.")
       // Keeps the GIL: does not wait.
       .def_prop_ro("has_ended", &feed::DataProcess::has_ended, "Whether it has ended meanwhile.")
-      .def("is_about_to_end", &feed::DataProcess::is_about_to_end, nb::call_guard<nb::gil_scoped_release>(),
+      .def("is_about_to_end", &feed::DataProcess::is_about_to_end, nb::call_guard<GilReleased>(),
            "Whether it has ended, for one that has closed a connection. Waits a moment for it.")
-      .def("close", &feed::DataProcess::close, nb::call_guard<nb::gil_scoped_release>(),
+      .def("close", &feed::DataProcess::close, nb::call_guard<GilReleased>(),
            "This process needs it no more; the last client's close ends it.");
   nb::class_<PyDataClient>(module, "DataClient", "Asks a data process, and opens streams of batches.")
       // Keeps the GIL: nothing is sent yet.

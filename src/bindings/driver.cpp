@@ -64,12 +64,12 @@ PyRun start_run(PyRuntime& self, const std::string& spec_json, const std::string
 }
 
 std::vector<driver::FrontEvent> take_events(PyRun& self) {
-  const nb::gil_scoped_release released;
+  const GilReleased released;
   return self.run->take_events();
 }
 
 std::vector<driver::FrontEvent> take_alarms(PyRun& self) {
-  const nb::gil_scoped_release released;
+  const GilReleased released;
   return self.run->take_alarms();
 }
 
@@ -80,13 +80,13 @@ std::string read_journal(const std::string& run_directory) {
 void setup_finished(PyRun& self, int attempt, const std::optional<std::string>& error_json) {
   std::optional<RankError> error;
   if (error_json) error = unwrap(from_json_text<RankError>(*error_json, "a set-up error"));
-  const nb::gil_scoped_release released;
+  const GilReleased released;
   self.run->setup_finished(attempt, std::move(error));
 }
 
 void execute(PyRun& self, std::int64_t call_id, std::vector<int> ranks, const nb::bytes& function) {
   wire::Blob blob = to_blob(function);
-  const nb::gil_scoped_release released;
+  const GilReleased released;
   self.run->execute(call_id, std::move(ranks), std::move(blob));
 }
 
@@ -101,7 +101,7 @@ void bind_package(nb::module_& module) {
 }
 
 void bind_run(nb::module_& module) {
-  using WithoutGil = nb::call_guard<nb::gil_scoped_release>;
+  using WithoutGil = nb::call_guard<GilReleased>;
   nb::class_<PyRun>(module, "Run", "One training run, as the thread that called fit() sees it.")
       // Keeps the GIL: a field.
       .def_prop_ro(
@@ -183,13 +183,13 @@ void bind_driver(nb::module_& module) {
           "Lets nodes join; the address for them, as host:port.")
       .def(
           "nodes", [](PyRuntime& self) { return json_text(to_json(self.runtime->node_resources())); },
-          nb::call_guard<nb::gil_scoped_release>(), "What each node has, as JSON.")
+          nb::call_guard<GilReleased>(), "What each node has, as JSON.")
       .def(
           "watch", [](PyRuntime& self) { return PyWatch(without_gil([&] { return self.runtime->watch(); })); },
           "Looks at all runs, nodes and the queue, until the watch is given up.")
       .def(
           "warm", [](PyRuntime& self, std::vector<std::string> preload) { self.runtime->warm(std::move(preload)); },
-          nb::arg("preload"), nb::call_guard<nb::gil_scoped_release>(),
+          nb::arg("preload"), nb::call_guard<GilReleased>(),
           "Starts a worker factory for these modules in the background.")
       .def("start_run", &start_run, nb::kw_only(), nb::arg("spec_json"), nb::arg("worker_setup_json"), nb::arg("task"),
            nb::arg("trainer") = nb::none(), nb::arg("validation") = nb::none(),
@@ -205,18 +205,18 @@ void bind_driver(nb::module_& module) {
            "location. FileExistsError when another driver has it.")
       .def(
           "total_resources", [](PyRuntime& self) { return self.runtime->total_resources(); },
-          nb::call_guard<nb::gil_scoped_release>())
+          nb::call_guard<GilReleased>())
       .def(
           "available_resources", [](PyRuntime& self) { return self.runtime->available_resources(); },
-          nb::call_guard<nb::gil_scoped_release>())
+          nb::call_guard<GilReleased>())
       .def(
-          "shutdown", [](PyRuntime& self) { self.runtime->shutdown(); }, nb::call_guard<nb::gil_scoped_release>(),
+          "shutdown", [](PyRuntime& self) { self.runtime->shutdown(); }, nb::call_guard<GilReleased>(),
           "Ends every run, worker and factory, and returns when they are gone.");
   bind_early_factory(module);
 
   module.def(
       "is_alive", [](std::int64_t pid, std::int64_t started) { return node::is_alive({pid, started}); }, nb::arg("pid"),
-      nb::arg("started"), nb::call_guard<nb::gil_scoped_release>(),
+      nb::arg("started"), nb::call_guard<GilReleased>(),
       "Whether the process of this machine lives that had `pid` and was started `started` clock ticks after boot.");
   // Keeps the GIL: it computes a name.
   module.def("new_trial_id", &driver::new_trial_id, "A new run's id, at random.");

@@ -36,10 +36,10 @@ void bind_early_factory(nb::module_& module) {
           [](PyEarlyFactory& self, PyRuntime& runtime, std::vector<std::string> preload) {
             runtime.runtime->offer(self.factory->hand_over(std::move(preload)));
           },
-          nb::arg("runtime"), nb::arg("preload"), nb::call_guard<nb::gil_scoped_release>(),
+          nb::arg("runtime"), nb::arg("preload"), nb::call_guard<GilReleased>(),
           "Has the runtime take it for workers that need these modules, of which it has heard.")
       .def(
-          "end", [](PyEarlyFactory& self) { self.factory->end(); }, nb::call_guard<nb::gil_scoped_release>(),
+          "end", [](PyEarlyFactory& self) { self.factory->end(); }, nb::call_guard<GilReleased>(),
           "Ends it, unless a runtime has taken it.");
 }
 

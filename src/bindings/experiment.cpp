@@ -14,7 +14,7 @@ namespace nb = nanobind;
 namespace {
 
 std::vector<driver::ExperimentEvent> take_experiment_events(PyExperiment& self) {
-  const nb::gil_scoped_release released;
+  const GilReleased released;
   return self.experiment->take_events();
 }
 
@@ -30,7 +30,7 @@ void start_trial(PyExperiment& self, const std::string& trial_id, int start, con
   const auto begin = [&] { return self.experiment->start_trial(trial_id, start, std::move(run), hooks); };
   Result<void> begun;
   {
-    const nb::gil_scoped_release released;
+    const GilReleased released;
     begun = begin();
   }
   unwrap(std::move(begun));
@@ -40,7 +40,7 @@ void suggest(PyExperiment& self, const std::string& trial_id, const std::string&
              const std::optional<std::string>& replaces, const std::optional<std::string>& tag) {
   Result<void> suggested;
   {
-    const nb::gil_scoped_release released;
+    const GilReleased released;
     suggested = self.experiment->suggest(trial_id, config_json, folder, replaces, tag);
   }
   unwrap(std::move(suggested));
@@ -55,7 +55,7 @@ void decide(PyExperiment& self, const std::string& trial_id, std::int64_t number
   if (verdict == verdicts.end()) {
     raise({ErrorKind::invalid_argument, "decision is \"" + decision + R"("; allowed: "continue", "stop", "pause")"});
   }
-  const nb::gil_scoped_release released;
+  const GilReleased released;
   self.experiment->decide(trial_id, number, verdict->second, reason);
 }
 
@@ -112,7 +112,7 @@ PyExperiment start_experiment(PyRuntime& self, const std::string& spec_json, con
 }
 
 void bind_experiment(nb::module_& module) {
-  using WithoutGil = nb::call_guard<nb::gil_scoped_release>;
+  using WithoutGil = nb::call_guard<GilReleased>;
   bind_experiment_events(module);
   bind_experiment_journal(module);
   module.attr("trials_ready") = control::tune::trials_ready;

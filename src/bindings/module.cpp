@@ -42,6 +42,7 @@ NB_MODULE(_core, module) {
   headway::set_literals({"None", "True", "False"});
   module.attr("version") = HEADWAY_VERSION;
   module.attr("pyarrow_version") = HEADWAY_PYARROW_VERSION;
+  headway::bindings::expect_stopped_threads();
   headway::bindings::bind_errors(module);
   headway::bindings::bind_config(module);
   headway::bindings::bind_front_events(module);

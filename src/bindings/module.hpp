@@ -1,5 +1,7 @@
 #pragma once
 
+#include "bindings/gil.hpp"
+
 #include <headway/result.hpp>
 
 #include <nanobind/nanobind.h>
@@ -37,12 +39,12 @@ inline void unwrap(Result<void> result) {
 /// lock (the GIL): other threads of Python run meanwhile, and `work` may touch nothing of Python's.
 ///
 /// The rule, which scripts/lint/bindings.py checks: a binding calls what may block within this, or
-/// has `nb::call_guard<nb::gil_scoped_release>()`, or the comment above it says why not:
+/// has `nb::call_guard<GilReleased>()`, or the comment above it says why not:
 /// `// Keeps the GIL: ...`.
 template <class Work>
 auto without_gil(const Work& work) {
   auto outcome = [&] {
-    const nanobind::gil_scoped_release released;
+    const GilReleased released;
     return work();
   }();
   return unwrap(std::move(outcome));

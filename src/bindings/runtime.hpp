@@ -31,7 +31,7 @@ class OfThisProcess {
       return;
     }
     // The last one joins threads, which may wait for the interpreter's lock.
-    const nanobind::gil_scoped_release released;
+    const GilReleased released;
     held_.reset();
   }
   T* operator->() const { return held_.get(); }

@@ -103,7 +103,7 @@ void bind_storage(nb::module_& module) {
       "set_url_opener", [](const nb::object& open) { storage::set_url_opener(url_opener(open)); }, nb::arg("open"),
       "Has URLs opened by a function from a URL to a filesystem of Python's.");
   module.def(
-      "finish_remote", [] { storage::finish_remote(); }, nb::call_guard<nb::gil_scoped_release>(),
+      "finish_remote", [] { storage::finish_remote(); }, nb::call_guard<GilReleased>(),
       "To be called once, at the process's end.");
 }
 

@@ -14,7 +14,7 @@ namespace {
 constexpr double wait_max_s = 3600;
 
 std::optional<std::string> next_snapshot(PyWatch& self, double timeout_s) {
-  const nb::gil_scoped_release released;
+  const GilReleased released;
   const auto limit = std::chrono::duration<double>(std::clamp(timeout_s, 0.0, wait_max_s));
   const auto snapshot = self.next(std::chrono::duration_cast<std::chrono::milliseconds>(limit));
   if (!snapshot) return std::nullopt;

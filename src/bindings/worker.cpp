@@ -60,7 +60,7 @@ wire::Blob to_blob(const std::optional<nb::bytes>& bytes) {
 nb::tuple next_task(worker::Session& self) {
   worker::Task task;
   {
-    const nb::gil_scoped_release released;
+    const GilReleased released;
     task = self.next_task();
     if (task.kind == worker::Task::Kind::end) self.finish_uploads();
   }
@@ -162,7 +162,7 @@ void exit_now(int code) {
 void bind_process(nb::module_& module) {
   module.def("exit_now", &exit_now, nb::arg("code"), "Flushes C streams and ends the process at once.");
   module.def("make_temporary_directory", &worker::make_temporary_directory, nb::arg("path"),
-             nb::call_guard<nb::gil_scoped_release>(),
+             nb::call_guard<GilReleased>(),
              "Makes a directory for temporary files; False when it cannot be this user's own.");
   // Keeps the GIL: a look at some words.
   module.def(
@@ -246,7 +246,7 @@ void bind_steps(nb::class_<worker::Session>& session) {
       // Keeps the GIL: counts.
       .def("stepped", &worker::Session::stepped, nb::arg("optimizer"),
            "An optimizer has made its step. Whether `send_progress` is due.")
-      .def("send_progress", &worker::Session::send_progress, nb::call_guard<nb::gil_scoped_release>(),
+      .def("send_progress", &worker::Session::send_progress, nb::call_guard<GilReleased>(),
            "Sends the driver what the loop has done.");
 }
 
@@ -268,7 +268,7 @@ void bind_data_cursors(nb::class_<worker::Session>& session) {
           "send_data_progress",
           [](worker::Session& self, const std::string& progress_json) {
             const auto progress = unwrap(from_json_text<DataProgress>(progress_json, "progress"));
-            const nb::gil_scoped_release released;
+            const GilReleased released;
             self.send_data_progress(progress);
           },
           nb::arg("progress_json"), "Sends the driver how long this rank waits for a data set (JSON).")
@@ -276,7 +276,7 @@ void bind_data_cursors(nb::class_<worker::Session>& session) {
           "want_function_workers",
           [](worker::Session& self, int port, std::string token, std::optional<int> workers, double cpus,
              Labels labels) {
-            const nb::gil_scoped_release released;
+            const GilReleased released;
             self.want_function_workers({port, std::move(token), workers, cpus, std::move(labels)});
           },
           nb::arg("port"), nb::arg("token"), nb::arg("workers").none(), nb::arg("cpus"), nb::arg("labels"),
@@ -296,7 +296,7 @@ void bind_validation(nb::class_<worker::Session>& session) {
           "validated",
           [](worker::Session& self, const std::string& metrics_json) {
             Json metrics = unwrap(parse_json(metrics_json, "metrics"));
-            const nb::gil_scoped_release released;
+            const GilReleased released;
             self.validated(metrics.as_object());
           },
           nb::arg("metrics_json"), "What the validation function of this worker returned.");
@@ -312,7 +312,7 @@ void bind_answers(nb::class_<worker::Session>& session) {
             std::optional<RankError> error;
             if (error_json) error = error_from(*error_json);
             const wire::Blob blob = to_blob(value);
-            const nb::gil_scoped_release released;
+            const GilReleased released;
             self.answer_call(call_id, error, blob);
           },
           nb::arg("call_id"), nb::arg("error_json").none(), nb::arg("value").none())
@@ -320,7 +320,7 @@ void bind_answers(nb::class_<worker::Session>& session) {
           "training_returned",
           [](worker::Session& self, const nb::bytes& value) {
             const wire::Blob blob = to_blob(value);
-            const nb::gil_scoped_release released;
+            const GilReleased released;
             self.training_returned(blob);
           },
           nb::arg("value"))
@@ -329,7 +329,7 @@ void bind_answers(nb::class_<worker::Session>& session) {
           [](worker::Session& self, const std::string& error_json, const std::optional<nb::bytes>& exception) {
             const RankError error = error_from(error_json);
             const wire::Blob blob = to_blob(exception);
-            const nb::gil_scoped_release released;
+            const GilReleased released;
             self.training_raised(error, blob);
           },
           nb::arg("error_json"), nb::arg("exception").none());
@@ -351,9 +351,9 @@ void bind_worker(nb::module_& module) {
       .def_prop_ro("context_json", [](const worker::Session& self) { return to_json_text(self.context()); })
       // Keeps the GIL: a field.
       .def_prop_ro("checkpoint", &worker::Session::checkpoint)
-      .def("close", &worker::Session::close, nb::call_guard<nb::gil_scoped_release>(),
+      .def("close", &worker::Session::close, nb::call_guard<GilReleased>(),
            "The end of a session whose process lives on.")
-      .def_prop_ro("over", &worker::Session::over, nb::call_guard<nb::gil_scoped_release>(),
+      .def_prop_ro("over", &worker::Session::over, nb::call_guard<GilReleased>(),
                    "Whether nothing that is done here counts any more.")
       .def(
           "settle_in",
@@ -362,7 +362,7 @@ void bind_worker(nb::module_& module) {
             without_gil([&] { return worker::settle_in(rank.working_directory, rank.enter_working_directory); });
           },
           "In a rank: makes the ranks' working directory and, unless `enter` is false, changes into it.")
-      .def("announce", &worker::Session::announce, nb::call_guard<nb::gil_scoped_release>())
+      .def("announce", &worker::Session::announce, nb::call_guard<GilReleased>())
       // Keeps the GIL: a function of Python's is kept.
       .def("tell_collectives_by", &tell_collectives_by, nb::arg("tell"),
            "`tell()` gives this rank's positions in its collectives as JSON, when the driver asks.")

@@ -55,10 +55,11 @@ Result<DataProcess> DataProcess::start(const std::string& program, const std::st
   }
   Result<DataProcess> started = launch(program, environment);
   if (!started) return started;
+  errno = 0;
   std::ofstream file(path, std::ios::trunc);
   file << started->address() << '\n';
   file.close();
-  if (!file) return Error{ErrorKind::unavailable, "cannot write " + path};
+  if (!file) return Error{ErrorKind::unavailable, "cannot write " + path + ": " + wire::reason_of(errno)};
   return started;
 }
 

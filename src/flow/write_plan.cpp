@@ -33,12 +33,18 @@ class PlanWrite {
       ARROW_ASSIGN_OR_RAISE(const auto chunk, built.stage->next());
       if (!chunk) break;
       if (errand_.is_stopped()) return arrow::Status::Cancelled("the client has gone");
-      if (chunk->rows == nullptr || chunk->rows->num_rows() == 0) continue;
+      if (chunk->rows == nullptr) continue;
+      if (chunk->rows->num_rows() == 0) {
+        columns_of_none_ = chunk->rows->schema();
+        continue;
+      }
       const std::int64_t count = rest < 0 ? chunk->rows->num_rows() : std::min(rest, chunk->rows->num_rows());
       ARROW_RETURN_NOT_OK(add(chunk->rows->Slice(0, count)));
       if (rest > 0) rest -= count;
     }
     built.stage->stop();
+    // Without rows the mode holds as well: what is overwritten has no rows either.
+    if (writer_ == nullptr && !done_) ARROW_RETURN_NOT_OK(open(columns_of_none_));
     if (writer_ != nullptr) ARROW_RETURN_NOT_OK(writer_->finish().Value(&files_));
     return arrow::Status::OK();
   }
@@ -53,7 +59,7 @@ class PlanWrite {
  private:
   arrow::Status open(const std::shared_ptr<arrow::Schema>& schema) {
     ARROW_ASSIGN_OR_RAISE(
-        writer_, open_writer(node_, has_lists_ ? with_lists(schema) : schema, engine_.budget().pool(),
+        writer_, open_writer(node_, has_lists_ && schema ? with_lists(schema) : schema, engine_.budget().pool(),
                              [this](std::size_t first, std::size_t count) { return errand_.names(first, count); }));
     done_ = writer_ == nullptr;
     return arrow::Status::OK();
@@ -76,6 +82,8 @@ class PlanWrite {
   const std::size_t writing_;  ///< The stage that writes.
   const bool has_lists_ = node_.format != "numpy";
   std::unique_ptr<Writer> writer_;
+  /// Those of a batch without rows; null: none came.
+  std::shared_ptr<arrow::Schema> columns_of_none_;
   bool done_ = false;  ///< There are files already, and the mode says to leave them.
   std::vector<std::string> files_;
   std::int64_t rows_ = 0;

@@ -35,7 +35,7 @@ def test_a_binding_that_may_block_with_the_lock_is_found(tmp_path: Path, text: s
     "text",
     [
         'module.def("read", [](const std::string& path) { return without_gil([&] { return storage::read(path); }); });',
-        'module.def("sweep", &storage::sweep, nb::call_guard<nb::gil_scoped_release>(), "Sweeps (all).");',
+        'module.def("sweep", &storage::sweep, nb::call_guard<GilReleased>(), "Sweeps (all).");',
         '  nb::class_<PyRun>(module, "Run")\n'
         "      // Keeps the GIL: a field.\n"
         '      .def_prop_ro("path", [](PyRun& self) { return self.run->path(); });',
@@ -49,6 +49,6 @@ def test_a_binding_that_releases_the_lock_or_says_why_not_passes(tmp_path: Path,
 
 
 def test_raising_below_a_guard_that_has_released_the_lock_is_found(tmp_path: Path) -> None:
-    guard = "nb::call_guard<nb::gil_scoped_release>()"
+    guard = "nb::call_guard<GilReleased>()"
     (message,) = found(tmp_path, f'module.def("read", [] {{ return unwrap(storage::read()); }}, {guard});')
     assert "raises without Python's lock" in message

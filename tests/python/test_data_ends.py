@@ -150,6 +150,27 @@ def test_what_a_function_has_started_ends_with_its_worker(tmp_path):
     )
 
 
+@pytest.mark.parametrize("seconds", [0.001, 60])
+def test_a_thread_that_reads_when_the_script_ends_is_no_crash(script, seconds):
+    code, text = script.run(f"""
+        import threading
+        from headway import data
+
+        def slow(batch):
+            threading.Event().wait({seconds})
+            return batch
+
+        rows = data.range(10**9).map_batches(slow, batch_size=10)
+        count = threading.Thread(target=rows.count, daemon=True)
+        read = threading.Thread(target=lambda: [0 for _ in rows.iter_batches(batch_size=10)], daemon=True)
+        count.start()
+        read.start()
+        assert data.range(10).map_batches(lambda batch: batch).count() == 10  # Both have begun by then.
+        print("ends")
+    """)
+    assert (code, text) == (0, "ends\n")
+
+
 def test_a_child_that_returns_from_a_function_gives_no_rows():
     def forks(batch):
         os.fork()

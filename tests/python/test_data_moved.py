@@ -191,16 +191,6 @@ def test_methods_of_expressions_as_ray_names_their_arguments():
     assert first == {"bytes": 3, "matches": True, "padded": "aü--", "year": "2020", "field": 1}
 
 
-@pytest.mark.parametrize("kind", ["parquet", "csv"])
-def test_a_folder_of_no_rows_has_its_columns(tmp_path, kind):
-    folder = str(tmp_path / "rows")
-    none = headway.data.from_items([{"a": 1, "b": "x"}]).filter(expr=col("a") > 9)
-    getattr(none, f"write_{kind}")(folder)
-    back = getattr(headway.data, f"read_{kind}")(folder)
-    assert back.schema().names == ["a", "b"]
-    assert back.count() == 0
-
-
 def test_folders_without_files_to_read_say_why(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no file in this folder"):
         headway.data.read_parquet(str(tmp_path)).count()

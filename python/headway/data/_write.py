@@ -9,6 +9,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, cast
 
 from headway._values.arguments import check_bool, check_int, check_str, refuse
+from headway._values.log import warn
 from headway.data import _client, _locations, _webdataset, _write_options
 from headway.data._base import DatasetPart
 from headway.data._filenames import NUMBER, FilenameProvider, NamedFile, file_names
@@ -343,7 +344,9 @@ class Write(DatasetPart):
             "mode": save_mode(place.mode),
             "options": {name: value for name, value in given.items() if value is not None},
         }
-        _client.run(self._plan.then("write", arguments), self.context, self._plan, names)
+        answer = _client.run(self._plan.then("write", arguments), self.context, self._plan, names)
+        if not answer["files"] and arguments["mode"] != "ignore":
+            warn(f"{place.path}: there is no file, because the data set that was written has no rows")
 
 
 _OF_FOLDERS = ("append", "create", "overwrite", "ignore", "error")

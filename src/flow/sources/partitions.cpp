@@ -63,7 +63,7 @@ std::string unescaped_value(std::string_view text) {
 
 /// The folders of a file below `base`.
 std::vector<std::string> folders_of(const std::string& location, const std::string& base) {
-  std::string path = location.substr(0, std::min(location.find('?'), location.size()));
+  std::string path = is_remote(location) ? location.substr(0, location.find('?')) : location;
   const std::size_t at = base.empty() ? std::string::npos : path.find(base);
   if (at != std::string::npos) path = path.substr(at + base.size());
   std::vector<std::string> folders;

@@ -23,6 +23,13 @@ class FileEncoder {
   virtual arrow::Status finish() = 0;
 };
 
+/// The file of a write without rows, which readers take for a data set of no rows.
+enum class EmptyFile {
+  none,          ///< Each file is a row.
+  with_columns,  ///< Says what the columns are, and is not made where nobody knows them.
+  plain          ///< Has no columns.
+};
+
 /// A format that is written.
 class FileWriting {
  public:
@@ -33,8 +40,7 @@ class FileWriting {
 
   /// With its dot.
   virtual const char* extension() const = 0;
-  /// Whether a file without rows says what the columns are.
-  virtual bool shows_columns() const { return false; }
+  virtual EmptyFile empty_file() const { return EmptyFile::with_columns; }
   /// A new file at `path` for rows of `schema`.
   virtual arrow::Result<std::unique_ptr<FileEncoder>> begin(const std::string& path,
                                                             const std::shared_ptr<arrow::Schema>& schema) const = 0;

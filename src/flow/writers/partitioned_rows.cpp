@@ -14,6 +14,8 @@
 namespace headway::flow {
 namespace {
 
+constexpr const char* null_value = "__HIVE_DEFAULT_PARTITION__";
+
 bool can_name_folder(const arrow::DataType& type) {
   return arrow::is_integer(type.id()) || arrow::is_base_binary_like(type.id()) || type.id() == arrow::Type::BOOL ||
          type.id() == arrow::Type::DATE32 || type.id() == arrow::Type::DICTIONARY;
@@ -40,6 +42,7 @@ std::string folder_escaped(std::string_view value) {
 arrow::Result<PartitionedRows> PartitionedRows::of(const std::shared_ptr<arrow::Schema>& schema,
                                                    const std::vector<std::string>& columns, arrow::MemoryPool* pool) {
   std::vector<int> places;
+  std::vector<std::string> folders;
   for (const std::string& name : columns) {
     const int place = schema->GetFieldIndex(name);
     if (place < 0) return arrow::Status::Invalid("partition_cols names the column ", name, ", which is not there");
@@ -49,6 +52,7 @@ arrow::Result<PartitionedRows> PartitionedRows::of(const std::shared_ptr<arrow::
                                     "; allowed are integers, text, truth values and dates");
     }
     places.push_back(place);
+    folders.push_back(folder_escaped(name) + "=");
   }
   arrow::FieldVector fields;
   std::vector<int> kept;
@@ -59,7 +63,14 @@ arrow::Result<PartitionedRows> PartitionedRows::of(const std::shared_ptr<arrow::
   }
   if (fields.empty() && !places.empty())
     return arrow::Status::Invalid("partition_cols names all columns; one must stay");
-  return PartitionedRows(arrow::schema(std::move(fields)), std::move(places), std::move(kept), pool);
+  return PartitionedRows(arrow::schema(std::move(fields)), std::move(places), std::move(folders), std::move(kept),
+                         pool);
+}
+
+std::string PartitionedRows::null_folder() const {
+  std::string folder;
+  for (const std::string& name : folders_) folder += name + null_value + '/';
+  return folder;
 }
 
 arrow::Result<std::vector<PartitionedRows::Part>> PartitionedRows::split(
@@ -67,15 +78,14 @@ arrow::Result<std::vector<PartitionedRows::Part>> PartitionedRows::split(
   if (places_.empty()) return std::vector<Part>{{"", rows}};
   arrow::compute::ExecContext context(pool_);
   std::vector<std::string> folders(static_cast<std::size_t>(rows->num_rows()));
-  for (const int place : places_) {
-    ARROW_ASSIGN_OR_RAISE(const auto text, arrow::compute::Cast(*rows->column(place), arrow::utf8(),
+  for (std::size_t each = 0; each < places_.size(); ++each) {
+    ARROW_ASSIGN_OR_RAISE(const auto text, arrow::compute::Cast(*rows->column(places_[each]), arrow::utf8(),
                                                                 arrow::compute::CastOptions::Safe(), &context));
     const auto& values = static_cast<const arrow::StringArray&>(*text);
-    const std::string name = folder_escaped(rows->schema()->field(place)->name()) + "=";
     for (std::size_t i = 0; i < folders.size(); ++i) {
       const auto row = static_cast<std::int64_t>(i);
-      folders[i] += name;
-      folders[i] += values.IsNull(row) ? "__HIVE_DEFAULT_PARTITION__" : folder_escaped(values.GetView(row));
+      folders[i] += folders_[each];
+      folders[i] += values.IsNull(row) ? null_value : folder_escaped(values.GetView(row));
       folders[i] += '/';
     }
   }

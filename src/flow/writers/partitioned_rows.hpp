@@ -25,16 +25,24 @@ class PartitionedRows {
   /// Of what goes into files: without the columns of partitions.
   const std::shared_ptr<arrow::Schema>& schema() const { return schema_; }
 
+  /// Where the partitions' columns are null: a reader finds all columns in a file there.
+  std::string null_folder() const;
+
   /// The rows of each folder in their order; folders in the order in which they come first.
   arrow::Result<std::vector<Part>> split(const std::shared_ptr<arrow::RecordBatch>& rows) const;
 
  private:
-  PartitionedRows(std::shared_ptr<arrow::Schema> schema, std::vector<int> places, std::vector<int> kept,
-                  arrow::MemoryPool* pool)
-      : schema_(std::move(schema)), places_(std::move(places)), kept_(std::move(kept)), pool_(pool) {}
+  PartitionedRows(std::shared_ptr<arrow::Schema> schema, std::vector<int> places, std::vector<std::string> folders,
+                  std::vector<int> kept, arrow::MemoryPool* pool)
+      : schema_(std::move(schema)),
+        places_(std::move(places)),
+        folders_(std::move(folders)),
+        kept_(std::move(kept)),
+        pool_(pool) {}
 
   std::shared_ptr<arrow::Schema> schema_;
   std::vector<int> places_;
+  std::vector<std::string> folders_;  ///< How those of each place begin: "year=".
   std::vector<int> kept_;
   arrow::MemoryPool* pool_;
 };

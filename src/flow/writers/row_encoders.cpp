@@ -71,6 +71,7 @@ class JsonWriting : public FileWriting {
  public:
   explicit JsonWriting(arrow::MemoryPool* pool) : pool_(pool) {}
   const char* extension() const override { return ".json"; }
+  EmptyFile empty_file() const override { return EmptyFile::plain; }
 
   EncoderResult begin(const std::string& path, const std::shared_ptr<arrow::Schema>& schema) const override {
     for (const auto& field : schema->fields()) {
@@ -225,6 +226,7 @@ class BytesWriting : public FileWriting {
   BytesWriting(std::string column, std::string extension)
       : column_(std::move(column)), extension_(std::move(extension)) {}
   const char* extension() const override { return extension_.c_str(); }
+  EmptyFile empty_file() const override { return EmptyFile::none; }
 
   EncoderResult begin(const std::string& path, const std::shared_ptr<arrow::Schema>& schema) const override {
     const auto field = schema->GetFieldByName(column_);

@@ -71,7 +71,6 @@ class ParquetWriting : public FileWriting {
       : compression_(compression), pool_(pool) {}
 
   const char* extension() const override { return ".parquet"; }
-  bool shows_columns() const override { return true; }
 
   EncoderResult begin(const std::string& path, const std::shared_ptr<arrow::Schema>& schema) const override {
     ARROW_ASSIGN_OR_RAISE(const OutputFile out, arrow::io::FileOutputStream::Open(path));
@@ -150,7 +149,6 @@ class CsvWriting : public FileWriting {
   /// `options`: all but the memory.
   CsvWriting(const arrow::csv::WriteOptions& options, arrow::MemoryPool* pool) : options_(options), pool_(pool) {}
   const char* extension() const override { return ".csv"; }
-  bool shows_columns() const override { return true; }
 
   EncoderResult begin(const std::string& path, const std::shared_ptr<arrow::Schema>& schema) const override {
     for (const auto& field : schema->fields()) {
@@ -174,15 +172,21 @@ class CsvWriting : public FileWriting {
 
 class OrcEncoder : public FileEncoder {
  public:
-  OrcEncoder(OutputFile out, std::unique_ptr<arrow::adapters::orc::ORCFileWriter> writer)
-      : out_(std::move(out)), writer_(std::move(writer)) {}
+  OrcEncoder(std::shared_ptr<arrow::Schema> schema, OutputFile out,
+             std::unique_ptr<arrow::adapters::orc::ORCFileWriter> writer)
+      : schema_(std::move(schema)), out_(std::move(out)), writer_(std::move(writer)) {}
 
   arrow::Status write(const arrow::RecordBatch& rows) override {
+    has_columns_ = true;
     arrow::Status written = writer_->Write(rows);
     if (!written.ok()) ARROW_RETURN_NOT_OK(check_types(*rows.schema()));
     return written;
   }
   arrow::Status finish() override {
+    if (!has_columns_) {
+      ARROW_ASSIGN_OR_RAISE(const auto no_rows, arrow::RecordBatch::MakeEmpty(schema_));
+      ARROW_RETURN_NOT_OK(write(*no_rows));
+    }
     ARROW_RETURN_NOT_OK(writer_->Close());
     return out_->Close();
   }
@@ -201,18 +205,20 @@ class OrcEncoder : public FileEncoder {
     return arrow::Status::OK();
   }
 
+  std::shared_ptr<arrow::Schema> schema_;
   OutputFile out_;
   std::unique_ptr<arrow::adapters::orc::ORCFileWriter> writer_;
+  bool has_columns_ = false;  ///< Arrow takes them from the first rows.
 };
 
 class OrcWriting : public FileWriting {
  public:
   const char* extension() const override { return ".orc"; }
 
-  EncoderResult begin(const std::string& path, const std::shared_ptr<arrow::Schema>&) const override {
+  EncoderResult begin(const std::string& path, const std::shared_ptr<arrow::Schema>& schema) const override {
     ARROW_ASSIGN_OR_RAISE(const OutputFile out, arrow::io::FileOutputStream::Open(path));
     ARROW_ASSIGN_OR_RAISE(auto writer, arrow::adapters::orc::ORCFileWriter::Open(out.get()));
-    return std::make_unique<OrcEncoder>(out, std::move(writer));
+    return std::make_unique<OrcEncoder>(schema, out, std::move(writer));
   }
 };
 

@@ -118,6 +118,7 @@ class TfrecordWriting : public FileWriting {
  public:
   explicit TfrecordWriting(arrow::MemoryPool* pool) : pool_(pool) {}
   const char* extension() const override { return ".tfrecords"; }
+  EmptyFile empty_file() const override { return EmptyFile::plain; }
 
   arrow::Result<std::unique_ptr<FileEncoder>> begin(const std::string& path,
                                                     const std::shared_ptr<arrow::Schema>& schema) const override {

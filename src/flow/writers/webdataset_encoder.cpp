@@ -90,6 +90,7 @@ class WebdatasetWriting : public FileWriting {
  public:
   explicit WebdatasetWriting(arrow::MemoryPool* pool) : pool_(pool) {}
   const char* extension() const override { return ".tar"; }
+  EmptyFile empty_file() const override { return EmptyFile::plain; }
 
   arrow::Result<std::unique_ptr<FileEncoder>> begin(const std::string& path,
                                                     const std::shared_ptr<arrow::Schema>& schema) const override {

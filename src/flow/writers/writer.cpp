@@ -65,13 +65,14 @@ arrow::Status named(const arrow::Status& status, const OpenFile& file) {
 class FolderWriter : public Writer {
  public:
   FolderWriter(std::string path, std::unique_ptr<StagedFolder> folder, std::unique_ptr<FileNames> names,
-               std::unique_ptr<FileWriting> writing, PartitionedRows partitions, FileRows file_rows)
+               std::unique_ptr<FileWriting> writing, PartitionedRows partitions, FileRows file_rows, bool knows_columns)
       : path_(std::move(path)),
         folder_(std::move(folder)),
         names_(std::move(names)),
         writing_(std::move(writing)),
         partitions_(std::move(partitions)),
-        file_rows_(file_rows) {}
+        file_rows_(file_rows),
+        knows_columns_(knows_columns) {}
 
   arrow::Status write(const std::shared_ptr<arrow::RecordBatch>& rows) override {
     ARROW_ASSIGN_OR_RAISE(const auto parts, partitions_.split(rows));
@@ -80,10 +81,10 @@ class FolderWriter : public Writer {
   }
 
   arrow::Result<std::vector<std::string>> finish() override {
-    // No rows: a reader is to find the columns.
-    if (!has_begun_ && writing_->shows_columns()) {
+    if (!has_begun_ && makes_empty_file()) {
       ARROW_ASSIGN_OR_RAISE(const auto none, arrow::RecordBatch::MakeEmpty(partitions_.schema()));
-      ARROW_RETURN_NOT_OK(begin("", *none, files_[""]));
+      const std::string folder = partitions_.null_folder();
+      ARROW_RETURN_NOT_OK(begin(folder, *none, files_[folder]));
     }
     for (auto& [folder, file] : files_) {
       if (file.encoder != nullptr) ARROW_RETURN_NOT_OK(named(file.encoder->finish(), file));
@@ -93,6 +94,11 @@ class FolderWriter : public Writer {
   }
 
  private:
+  bool makes_empty_file() const {
+    const EmptyFile kind = writing_->empty_file();
+    return kind == EmptyFile::plain || (kind == EmptyFile::with_columns && knows_columns_);
+  }
+
   arrow::Status write_to(const std::string& folder, const arrow::RecordBatch& rows) {
     OpenFile& file = files_[folder];
     file.used = ++uses_;
@@ -161,6 +167,7 @@ class FolderWriter : public Writer {
   std::unique_ptr<FileWriting> writing_;
   PartitionedRows partitions_;
   FileRows file_rows_;
+  bool knows_columns_;
   std::set<std::string> names_seen_;  ///< Where they are the user's.
   std::map<std::string, OpenFile> files_;
   bool has_begun_ = false;  ///< Any file.
@@ -198,15 +205,18 @@ arrow::Result<std::unique_ptr<Writer>> open_writer(const data::WriteNode& node,
   const OptionView options(node.options, node.format);
   ARROW_ASSIGN_OR_RAISE(const FileRows file_rows, file_rows_of(options));
   ARROW_ASSIGN_OR_RAISE(auto writing, known->make(node, pool));
-  ARROW_ASSIGN_OR_RAISE(const auto columns, options.texts("partition_cols"));
+  const bool knows_columns = schema != nullptr;
+  std::vector<std::string> columns;
+  ARROW_ASSIGN_OR_RAISE(auto named_columns, options.texts("partition_cols"));
+  if (knows_columns && named_columns) columns = std::move(*named_columns);
   ARROW_ASSIGN_OR_RAISE(PartitionedRows partitions,
-                        PartitionedRows::of(schema, columns.value_or(std::vector<std::string>()), pool));
+                        PartitionedRows::of(knows_columns ? schema : arrow::schema({}), columns, pool));
   ARROW_ASSIGN_OR_RAISE(auto folder, StagedFolder::open(node.path, node.mode));
   if (folder == nullptr) return nullptr;
-  ARROW_RETURN_NOT_OK(try_schema(*writing, partitions.schema(), *folder));
+  if (knows_columns) ARROW_RETURN_NOT_OK(try_schema(*writing, partitions.schema(), *folder));
   ARROW_ASSIGN_OR_RAISE(auto names, file_names(node, ask, folder->id(), writing->extension()));
   return std::make_unique<FolderWriter>(node.path, std::move(folder), std::move(names), std::move(writing),
-                                        std::move(partitions), file_rows);
+                                        std::move(partitions), file_rows, knows_columns);
 }
 
 }  // namespace headway::flow

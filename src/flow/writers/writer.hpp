@@ -28,8 +28,9 @@ class Writer {
   virtual arrow::Result<std::vector<std::string>> finish() = 0;
 };
 
-/// A writer of rows of `schema` for a write node, of one of the formats `write_formats`. Null when
-/// the mode is `ignore` and there are files already. Of `node.options` it takes
+/// A writer of rows of `schema` for a write node, of one of the formats `write_formats`. A null
+/// schema: there will be no rows, and nobody knows their columns. Null when the mode is `ignore`
+/// and there are files already. Of `node.options` it takes
 ///   - for all: `min_rows_per_file` and `max_rows_per_file`. Without them a file ends when its rows
 ///     have 128 MiB in memory; the options of `file_names`, which asks `ask`;
 ///   - parquet: `partition_cols` (their values become folders such as `year=2026`; the columns are

@@ -72,6 +72,9 @@ BOOST_AUTO_TEST_CASE(have_values_in_their_paths) {
   const auto by_folder = must(rows_of(read_node("csv", {disk.root()}, folders)));
   BOOST_TEST(by_folder->num_columns() == 2);
   check_column(*by_folder, "y", arrow::utf8(), R"(["year=2025", "year=2026"])");
+  disk.write("what?/day=3/c.csv", "n\n3\n");
+  const auto asked = must(rows_of(read_node("csv", {disk.path("what?")}, R"({"partitioning": "hive"})")));
+  check_column(*asked, "day", arrow::utf8(), R"(["3"])");
 }
 
 BOOST_AUTO_TEST_CASE(with_other_fields_in_their_paths_are_refused) {
