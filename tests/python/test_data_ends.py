@@ -150,6 +150,17 @@ def test_what_a_function_has_started_ends_with_its_worker(tmp_path):
     )
 
 
+def test_a_budget_that_comes_too_late_says_so(monkeypatch, capfd):
+    assert data.range(10).count() == 10
+    late = data.ExecutionResources.for_limits(object_store_memory=96 << 20)
+    options = data.ExecutionOptions(resource_limits=late)
+    monkeypatch.setattr(data.DataContext.get_current(), "execution_options", options)
+    assert data.range(10).count() == 10
+    assert capfd.readouterr().err.count("object_store_memory is 96 MiB, which changes nothing now") == 1
+    assert data.range(20).count() == 20
+    assert capfd.readouterr().err == ""
+
+
 @pytest.mark.parametrize("seconds", [0.001, 60])
 def test_a_thread_that_reads_when_the_script_ends_is_no_crash(script, seconds):
     code, text = script.run(f"""

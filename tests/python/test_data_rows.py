@@ -198,6 +198,10 @@ def test_torch_batches_have_the_types_that_are_asked_for(parquet):
     rows = data.read_parquet(parquet, columns=["id", "x"])
     batch = next(iter(rows.iter_torch_batches(batch_size=4, dtypes={"x": torch.float32})))
     assert (batch["id"].dtype, batch["x"].dtype) == (torch.int64, torch.float32)
+    with pytest.raises(ValueError, match="dtypes names the column 'y'; the columns are id, x"):
+        next(iter(rows.iter_torch_batches(dtypes={"y": torch.float32})))
+    all_and_more = dict.fromkeys(["id", "x", "y"], torch.float32)  # As Ray takes them.
+    assert next(iter(rows.iter_torch_batches(dtypes=all_and_more)))["id"].dtype == torch.float32
     sums = [
         value.item()
         for value in rows.iter_torch_batches(batch_size=300, collate_fn=lambda b: torch.tensor(b["x"].sum()))

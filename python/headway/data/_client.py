@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 _lock = threading.Lock()
 #: By process: a forked child starts or joins its own.
 _engines: dict[int, tuple[_core.DataProcess, _core.DataClient]] = {}
+#: What the engine has begun with, and what it was asked for since then.
+_budgets: set[int] = set()
 #: By plan; the last ones.
 _stats: dict[str, Any] = {}
 _STATS_MAX = 256
@@ -311,8 +313,23 @@ def _client(context: DataContext) -> _core.DataClient:
             if there is None:
                 ending.at_shutdown(_leave)
             process = _core.DataProcess(_program(), _shared_folder(), _library_path())
-            there = _engines[os.getpid()] = (process, _core.DataClient(process.address, json.dumps(_hello(context))))
+            hello = _hello(context)
+            _budgets.clear()
+            _budgets.add(hello["budget"])
+            there = _engines[os.getpid()] = (process, _core.DataClient(process.address, json.dumps(hello)))
+        _warn_of_budget(context.execution_options.budget())
         return there[1]
+
+
+def _warn_of_budget(asked: int) -> None:
+    """The data process has one budget, the first one; 0 asks for none."""
+    if not asked or asked in _budgets:
+        return
+    _budgets.add(asked)
+    warn(
+        f"object_store_memory is {asked / 1024**2:,.0f} MiB, which changes nothing now: the data engine of this process "
+        "has begun with another budget; set it before the first data set is used, or call headway.shutdown() before"
+    )
 
 
 def _check_pyarrow() -> None:

@@ -1,7 +1,8 @@
-"""Whether the columns that a plan names are there, before any row is read."""
+"""Whether the columns are there that a plan names, before any row is read, or types of tensors."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from headway.data import _client
@@ -24,6 +25,17 @@ def check_columns(plan: Plan, context: DataContext) -> None:
         _check_wholes(wholes, schemas)
     except (OSError, RuntimeError, ImportError):
         pass  # Whoever reads the data says so.
+
+
+def check_dtypes(dtypes: Any, columns: Iterable[str]) -> None:
+    """Raises ValueError for a name that is none of ``columns``, where another column has no dtype.
+    Ray takes a dtype too many, and needs one for each column.
+    """
+    if not isinstance(dtypes, Mapping):
+        return
+    unknown = [name for name in dtypes if name not in columns]
+    if unknown and any(name not in dtypes for name in columns):
+        raise ValueError(f"dtypes names the column {unknown[0]!r}; the columns are {', '.join(columns)}")
 
 
 def _check_wholes(wholes: list[dict[str, Any]], schemas: bytes) -> None:

@@ -126,7 +126,8 @@ class DataIterator(ToTensorflow):
         Args:
             prefetch_batches, batch_size, drop_last, local_shuffle_buffer_size,
             local_shuffle_seed: As for :meth:`iter_batches`.
-            dtypes: A ``torch.dtype`` for all columns, or one by column.
+            dtypes: A ``torch.dtype`` for all columns, or one by column. A name that is no column is
+                an error where another column has none.
             device: Where the tensors are; ``"auto"``: the rank's device in a training function,
                 else the CPU. To a GPU the next batch is copied while one is in use.
             collate_fn: Makes the batch instead: a function of a dict of arrays, or an

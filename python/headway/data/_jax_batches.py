@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from headway._values.arguments import refuse
 from headway.data._batch import Batch
 from headway.data._collate import ArrowBatchCollateFn, NumpyBatchCollateFn, PandasBatchCollateFn
+from headway.data._column_check import check_dtypes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,6 +57,7 @@ class JaxBatches:
             made = self._collate(batch.as_format(self._collate.batch_format))
         if not isinstance(made, Mapping):
             return self._array("the batch", made, self._dtypes, self._paddings)
+        check_dtypes(self._dtypes, made)
         return {name: self._array(name, each, _of(self._dtypes, name), _of(self._paddings, name))
                 for name, each in made.items()}  # fmt: skip
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from headway._values.arguments import refuse
 from headway._values.packages import check_installed
+from headway.data._column_check import check_dtypes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,6 +21,7 @@ def tensors(columns: Mapping[str, np.ndarray], dtypes: Any) -> dict[str, Any]:
         columns: Arrays.
         dtypes: A ``tf.DType`` for all, one by column, or None.
     """
+    check_dtypes(dtypes, columns)
     return {name: _tensor(column, dtypes.get(name) if isinstance(dtypes, Mapping) else dtypes)
             for name, column in columns.items()}  # fmt: skip
 

@@ -10,6 +10,7 @@ from headway._values.arguments import refuse
 from headway._values.gpus import visible_gpus
 from headway.data._batch import Batch
 from headway.data._collate import ArrowBatchCollateFn, NumpyBatchCollateFn, PandasBatchCollateFn
+from headway.data._column_check import check_dtypes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,7 +67,10 @@ class TorchBatches:
         """The batch's tensors by column, or what ``collate_fn`` makes of it."""
         if self._collate is not None:
             return self._collate(batch.as_format(self._format))
-        return {name: self._tensor(name, column) for name, column in batch.to_numpy().items()}
+        columns = batch.to_numpy()
+        if self._by_column:
+            check_dtypes(self._dtypes, columns)
+        return {name: self._tensor(name, column) for name, column in columns.items()}
 
     def _tensor(self, name: str, column: np.ndarray) -> torch.Tensor:
         if column.dtype.kind in "OUSMmV":
