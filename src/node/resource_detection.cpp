@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sched.h>
 #include <sstream>
 #include <string_view>
@@ -45,25 +46,62 @@ std::vector<std::string> accelerator_types() {
   return types;
 }
 
+/// The folders of the control groups that limit this process, in version 2 and of a controller of
+/// version 1: its own and those around it. In a container the mount's root is its own.
+std::vector<std::string> folders_of(const ControlGroups& groups, const std::string& controller) {
+  std::vector<std::string> folders;
+  std::ifstream own(groups.own);
+  for (std::string line; std::getline(own, line);) {  // "4:cpu,cpuacct:/job", "0::/job"
+    const std::size_t first = line.find(':');
+    const std::size_t second = first == std::string::npos ? first : line.find(":/", first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    const bool is_unified = controllers == ",,";
+    if (!is_unified && controllers.find("," + controller + ",") == std::string::npos) continue;
+    const std::string root = groups.mount + (is_unified ? "" : "/" + controller);
+    for (std::string path = line.substr(second + 1); path.size() > 1; path.resize(path.rfind('/'))) {
+      folders.push_back(root + path);
+    }
+  }
+  folders.push_back(groups.mount);
+  folders.push_back(groups.mount + "/" + controller);
+  return folders;
+}
+
+/// A file's number; nothing where there is none, such as in "max".
+std::optional<double> number_in(const std::string& file) {
+  std::ifstream opened(file);
+  double number = 0;
+  return opened >> number ? std::optional(number) : std::nullopt;
+}
+
 }  // namespace
 
-int usable_cpus(const std::string& cgroup) {
+int usable_cpus(const ControlGroups& groups) {
   cpu_set_t set;
   int cpus = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
-  std::ifstream file(cgroup + "/cpu.max");
-  std::string quota;  // Microseconds in each period, or "max".
-  double period = 0;
-  if (file >> quota >> period && quota != "max" && period > 0) {
-    cpus = std::min(cpus, static_cast<int>(std::strtod(quota.c_str(), nullptr) / period));
+  for (const std::string& folder : folders_of(groups, "cpu")) {
+    double quota = 0;  // Microseconds in each period; "max" or below 0: there is none.
+    double period = 0;
+    std::ifstream file(folder + "/cpu.max");
+    if (!(file >> quota >> period)) {
+      quota = number_in(folder + "/cpu.cfs_quota_us").value_or(0);
+      period = number_in(folder + "/cpu.cfs_period_us").value_or(0);
+    }
+    if (quota > 0 && period > 0) cpus = std::min(cpus, static_cast<int>(quota / period));
   }
   return std::max(cpus, 1);
 }
 
-std::int64_t usable_memory(const std::string& cgroup) {
-  const auto machine = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
-  std::ifstream file(cgroup + "/memory.max");
-  std::int64_t most = 0;  // "max": there is no limit.
-  return file >> most && most > 0 ? std::min(machine, most) : machine;
+std::int64_t usable_memory(const ControlGroups& groups) {
+  auto usable = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
+  for (const std::string& folder : folders_of(groups, "memory")) {
+    for (const char* file : {"/memory.max", "/memory.limit_in_bytes"}) {
+      const double most = number_in(folder + file).value_or(0);
+      if (most > 0 && most < static_cast<double>(usable)) usable = static_cast<std::int64_t>(most);
+    }
+  }
+  return usable;
 }
 
 std::vector<std::string> visible_gpus() {

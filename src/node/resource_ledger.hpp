@@ -26,11 +26,17 @@ BOOST_DESCRIBE_STRUCT(NodeResources, (), (node_id, hostname, node_ip, total, gpu
 /// The NVIDIA devices that this process sees, as CUDA_VISIBLE_DEVICES names them, or would.
 std::vector<std::string> visible_gpus();
 
-/// CPUs that this process may use: those of its affinity, and no more than the quota of its cgroup
-/// (v2), rounded down. 1 at least.
-int usable_cpus(const std::string& cgroup = "/sys/fs/cgroup");
-/// Bytes of memory that this process may use: the machine's, and no more than its cgroup may have.
-std::int64_t usable_memory(const std::string& cgroup = "/sys/fs/cgroup");
+/// Where the kernel shows control groups, and which of them are this process's.
+struct ControlGroups {
+  std::string mount = "/sys/fs/cgroup";
+  std::string own = "/proc/self/cgroup";
+};
+
+/// CPUs that this process may use: those of its affinity, and no more than the quotas of its
+/// control groups and of those around them, such as a Slurm job's, rounded down. 1 at least.
+int usable_cpus(const ControlGroups& groups = {});
+/// Bytes of memory: the machine's, and no more than the limits of the control groups.
+std::int64_t usable_memory(const ControlGroups& groups = {});
 
 /// This machine: CPUs that this process may use (affinity and cgroup quota), memory, visible GPUs.
 /// `num_cpus`, `num_gpus` and `extra` replace or add to what was found. Its labels are those given,

@@ -71,6 +71,20 @@ arrow::Status with_row_behind(const arrow::Status& status, std::int64_t rows_bef
   return status.WithMessage(words);
 }
 
+/// Arrow says of a row that does not fit the schema that its column "changed from" the schema's
+/// type, as if rows before had it.
+arrow::Status with_type_of_others(const arrow::Status& status) {
+  std::string words = status.message();
+  constexpr std::string_view changed = " changed from ";
+  constexpr std::string_view to = " to ";
+  const std::size_t first = words.find(changed);
+  const std::size_t second = first == std::string::npos ? first : words.find(to, first + changed.size());
+  if (second == std::string::npos) return status;
+  words.replace(second, to.size(), " in other rows, and ");
+  words.replace(first, changed.size(), " is ");
+  return status.WithMessage(words);
+}
+
 class JsonFormat : public FileFormat {
  public:
   using Types = std::map<std::string, std::shared_ptr<arrow::DataType>>;
@@ -135,7 +149,7 @@ class JsonFormat : public FileFormat {
       parse.explicit_schema = arrow::schema(std::move(chosen));
     }
     auto table = parsed(text, parse, pool);
-    if (!table.ok()) return widened(table.status(), text, pool);
+    if (!table.ok()) return widened(with_type_of_others(table.status()), text, pool);
     if (all) ARROW_RETURN_NOT_OK(check_fields(**table));
     if (schema_ != sample_schema_) {
       ARROW_RETURN_NOT_OK(check_json_integers(std::string_view(*text), columns_to_check(**table, *sample_schema_)));

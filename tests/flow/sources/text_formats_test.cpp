@@ -60,6 +60,10 @@ BOOST_AUTO_TEST_CASE(with_a_bad_row_or_column_are_named_with_it) {
   BOOST_TEST(contains(type, "t.jsonl: "), type);
   BOOST_TEST(contains(type, "Column(/n)"), type);
   BOOST_TEST(contains(type, "in row 90000"), type);
+  std::string turned;
+  for (int i = 0; i < 90000; ++i) turned += "{\"n\": \"x\", \"k\": 1}\n";
+  const std::string both = error_of(rows_of(read_node("json", {disk.write("turned.jsonl", text + turned)})));
+  BOOST_TEST(contains(both, "Column(/n) is number in other rows, and string in row 90000"), both);
   const std::string column = error_with("{\"n\": 1, \"k\": 1, \"more\": 5}", "{}");
   BOOST_TEST(contains(column, "additional column more"), column);
   const auto typed = must(rows_of(read_node("json", {disk.path("t.jsonl")}, R"({"column_types": {"more": "int8"}})")));
