@@ -327,8 +327,9 @@ def _warn_of_budget(asked: int) -> None:
         return
     _budgets.add(asked)
     warn(
-        f"object_store_memory is {asked / 1024**2:,.0f} MiB, which changes nothing now: the data engine of this process "
-        "has begun with another budget; set it before the first data set is used, or call headway.shutdown() before"
+        f"object_store_memory is {asked / 1024**2:,.0f} MiB, which changes nothing now: the data engine of this "
+        "process has begun with another budget; set it before the first data set is used, or call headway.shutdown() "
+        "before"
     )
 
 
