@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.metadata
-import importlib.util
 import json
 import os
 import threading
@@ -16,7 +14,7 @@ from headway import _core
 from headway import _session as worker_session
 from headway._values import ending
 from headway._values.log import warn
-from headway.data import _elsewhere, _scratch
+from headway.data import _elsewhere, _program, _scratch
 from headway.data._batch import Batch, Layouts
 from headway.data._context import DataContext
 from headway.data._failures import as_users
@@ -309,10 +307,10 @@ def _client(context: DataContext) -> _core.DataClient:
         there = _engines.get(os.getpid())
         if there is None or there[0].has_ended:
             _engines.clear()
-            _check_pyarrow()
+            _program.check_pyarrow()
             if there is None:
                 ending.at_shutdown(_leave)
-            process = _core.DataProcess(_program(), _shared_folder(), _library_path())
+            process = _core.DataProcess(_program.path(), _shared_folder(), _program.library_path())
             hello = _hello(context)
             _budgets.clear()
             _budgets.add(hello["budget"])
@@ -333,49 +331,12 @@ def _warn_of_budget(asked: int) -> None:
     )
 
 
-def _check_pyarrow() -> None:
-    """The program ``headway-data`` loads the libraries of the pyarrow that it was built with.
-
-    Raises:
-        ModuleNotFoundError: pyarrow is not installed.
-        ImportError: another major version is.
-    """
-    built = _core.pyarrow_version.partition(".")[0]
-    try:
-        installed = importlib.metadata.version("pyarrow")
-    except importlib.metadata.PackageNotFoundError:
-        raise ModuleNotFoundError(
-            f"headway.data needs pyarrow: pip install 'pyarrow=={built}.*'", name="pyarrow"
-        ) from None
-    if installed.partition(".")[0] != built:
-        raise ImportError(
-            f"headway.data was built for pyarrow {built}, and {installed} is installed: "
-            f"pip install 'pyarrow=={built}.*'"
-        )
-
-
 def _leave() -> None:
     """The engine ends with its last stream."""
     for stream in list(_ended):
         stream.close()
     with _lock:
         _engines.clear()
-
-
-def _program() -> str:
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    return os.path.join(package, "bin", "headway-data")
-
-
-def _library_path() -> dict[str, str]:
-    """Where the program finds Arrow. It knows the folder beside Headway's own; pyarrow may be in
-    another one, that of the system for example.
-    """
-    spec = importlib.util.find_spec("pyarrow")
-    if spec is None or spec.origin is None:
-        return {}
-    before = os.environ.get("LD_LIBRARY_PATH")
-    return {"LD_LIBRARY_PATH": os.path.dirname(spec.origin) + (f":{before}" if before else "")}
 
 
 def _shared_folder() -> str:

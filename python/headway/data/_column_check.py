@@ -28,7 +28,7 @@ def check_columns(plan: Plan, context: DataContext) -> None:
 
 
 def check_dtypes(dtypes: Any, columns: Iterable[str]) -> None:
-    """Raises ValueError for a name that is none of ``columns``, where another column has no dtype.
+    """Raises ValueError for a name that ``columns`` lack, where another column has no dtype.
     Ray takes a dtype too many, and needs one for each column.
     """
     if not isinstance(dtypes, Mapping):

@@ -29,6 +29,13 @@ constexpr std::int64_t piece_bytes_min = 1 << 20;
 /// About what a piece has. Several are on their way at a time.
 constexpr std::int64_t usual_piece_bytes = 4 << 20;
 
+/// So many bytes are not made beside others when memory is full. What is smaller is: time matters.
+constexpr std::int64_t large_bytes = 32 << 20;
+
+bool is_too_much(std::int64_t bytes, Budget* budget) {
+  return bytes >= large_bytes && budget != nullptr && budget->is_exceeded();
+}
+
 /// An input, and the memories in which its pieces go to the worker.
 class WholeInput {
  public:
@@ -46,7 +53,7 @@ class WholeInput {
 
   /// Makes the piece after it, while the worker has the one before. What fails is the next one's.
   void make_ahead() {
-    if (!ended_) ahead_ = made();
+    if (!ended_ && !is_too_much(last_bytes_, budget_)) ahead_ = made();
   }
 
  private:
@@ -60,6 +67,7 @@ class WholeInput {
     }
     WholePiece piece;
     ARROW_ASSIGN_OR_RAISE(piece.bytes, ipc_size(*batch));
+    last_bytes_ = piece.bytes;
     wire::Fd fd;
     ARROW_ASSIGN_OR_RAISE(piece.slot, slot_for(piece.bytes, fd));
     const SharedMemory& memory = *slots_.at(piece.slot);
@@ -73,6 +81,7 @@ class WholeInput {
   /// Those of a batch, in as many parts as have about `usual_piece_bytes`; null: there are no more.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> next_rows() {
     while (!rest_ || rest_->num_rows() == 0) {
+      rest_ = nullptr;
       ARROW_RETURN_NOT_OK(rows_->ReadNext(&rest_));
       if (!rest_) return nullptr;
       const std::int64_t parts =
@@ -80,7 +89,7 @@ class WholeInput {
       piece_rows_ = (rest_->num_rows() + parts - 1) / parts;
     }
     auto first = rest_->Slice(0, piece_rows_);
-    rest_ = rest_->Slice(std::min(piece_rows_, rest_->num_rows()));
+    rest_ = rest_->num_rows() > piece_rows_ ? rest_->Slice(piece_rows_) : nullptr;
     return first;
   }
 
@@ -105,6 +114,7 @@ class WholeInput {
   std::shared_ptr<arrow::RecordBatchReader> rows_;
   std::shared_ptr<arrow::RecordBatch> rest_;  ///< What has not gone yet of the last batch.
   std::int64_t piece_rows_ = 0;
+  std::int64_t last_bytes_ = 0;  ///< Of the last piece.
   std::optional<arrow::Result<wire::Frame>> ahead_;
   bool ended_ = false;
   Budget* budget_;
@@ -156,6 +166,7 @@ class WholeReader : public arrow::RecordBatchReader {
 
   arrow::Status ReadNext(std::shared_ptr<arrow::RecordBatch>* batch) override {
     batch->reset();
+    if (results_.empty() && std::exchange(owes_answer_, false)) ARROW_RETURN_NOT_OK(go_on());
     while (results_.empty() && !done_) ARROW_RETURN_NOT_OK(take_message());
     if (results_.empty()) return arrow::Status::OK();
     *batch = std::move(results_.front());
@@ -197,9 +208,17 @@ class WholeReader : public arrow::RecordBatchReader {
 
   arrow::Status on(const FunctionOutput& output, const wire::Frame& frame) {
     ARROW_ASSIGN_OR_RAISE(auto batches, outputs_.read(output, frame.fds));
-    for (auto& batch : batches) results_.push_back(std::move(batch));
-    return send(wire::to_frame(FunctionContinue{outputs_.freed(), false}));
+    std::int64_t bytes = 0;
+    for (auto& batch : batches) {
+      bytes += batch_bytes(*batch);
+      results_.push_back(std::move(batch));
+    }
+    // Beside what the next stage works on the worker makes more.
+    owes_answer_ = is_too_much(bytes, host_->budget());
+    return owes_answer_ ? arrow::Status::OK() : go_on();
   }
+
+  arrow::Status go_on() { return send(wire::to_frame(FunctionContinue{outputs_.freed(), false})); }
 
   arrow::Status on(const WholeSpilled& spilled, const wire::Frame&) {
     if (spec_.spilled) spec_.spilled(spilled.bytes, folder_);
@@ -235,6 +254,7 @@ class WholeReader : public arrow::RecordBatchReader {
   OutputMemory outputs_;
   std::shared_ptr<arrow::Schema> schema_;
   std::deque<std::shared_ptr<arrow::RecordBatch>> results_;
+  bool owes_answer_ = false;  ///< To the worker, for its last outputs.
   bool done_ = false;
 };
 

@@ -197,12 +197,16 @@ class Aside:
 
     def _rows(self, number: int, rows: Any) -> Any:
         """Rows of one batch."""
+        import numpy as np
         import pyarrow as pa
 
         if number < 0:
             columns = [pa.nulls(len(rows), field.type) for field in self._schema]
             return pa.RecordBatch.from_arrays(columns, schema=self._schema)
-        return self._batch(number).take(pa.array(rows))
+        batch, first = self._batch(number), int(rows[0])
+        if int(rows[-1]) - first == len(rows) - 1 and (np.diff(rows) == 1).all():
+            return batch.slice(first, len(rows))  # Large rows are not copied.
+        return batch.take(pa.array(rows))
 
     def _sizes(self, number: int, rows: Any) -> Any:
         return rows * 0 if number < 0 else bytes_of_rows(self._batch(number).columns, rows)
