@@ -8,7 +8,7 @@ import pyarrow.orc
 import pyarrow.parquet
 import pytest
 from headway import data, train
-from headway.data import _client
+from headway.data import _client, _program
 from headway.data._column_check import check_columns
 from headway.data.expressions import col
 from headway.train import DataConfig, DataParallelTrainer, RunConfig, ScalingConfig
@@ -191,7 +191,7 @@ def test_files_that_the_driver_cannot_read_are_left_to_the_ranks(folder, tmp_pat
 
 
 def test_without_a_data_process_training_starts_as_before(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(_client, "_program", lambda: str(tmp_path / "there is none"))
+    monkeypatch.setattr(_program, "path", lambda: str(tmp_path / "there is none"))
     rows = data.read_parquet(str(folder)).filter(expr="a > 1")
     assert fit(rows, tmp_path).metrics["rows"] == 2
 

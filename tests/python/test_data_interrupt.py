@@ -54,7 +54,8 @@ except KeyboardInterrupt:
     print("interrupted", flush=True)
 batch = None  # The loop's last one would hold its memory.
 gc.collect()
-print("left:", descriptors())
+# In one piece: lines of functions' workers come between.
+print(f"left: {descriptors()}\\n", end="", flush=True)
 print("next:", data.range(10).map_batches(wide).count(), fit(data.range(200), 1).error, flush=True)
 """
 
