@@ -82,6 +82,7 @@ def sort_by_headway(folder):
 
 def main(library):
     folder, rows = write_rows()
+    os.sync()  # What the turn before has written, too, is not this one's to write back.
     started = time.perf_counter()
     got = sort_alone(folder) if library == "alone" else sort_by_headway(folder)
     seconds = time.perf_counter() - started
