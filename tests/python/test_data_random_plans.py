@@ -9,7 +9,7 @@ from headway import data
 from random_plans import Case, plan
 
 pytestmark = pytest.mark.usefixtures("the_engine_ends")
-SEEDS = 24
+SEEDS = 16
 
 
 def texts(rows):
