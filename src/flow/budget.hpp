@@ -75,4 +75,7 @@ class Budget {
   arrow::ProxyMemoryPool pool_{arrow::default_memory_pool()};
 };
 
+/// Null: nothing is counted.
+inline bool is_exceeded(const Budget* budget) { return budget != nullptr && budget->is_exceeded(); }
+
 }  // namespace headway::flow

@@ -91,7 +91,7 @@ void SharedMemory::count_in() {
 }
 
 void SharedMemory::trim() {
-  if (budget_ == nullptr || size_ < trimmed_min || !budget_->is_exceeded()) return;
+  if (size_ < trimmed_min || !is_exceeded(budget_)) return;
   if (madvise(data_, static_cast<std::size_t>(size_), MADV_REMOVE) == 0) credit_.give_back();
 }
 

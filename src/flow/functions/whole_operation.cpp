@@ -32,9 +32,7 @@ constexpr std::int64_t usual_piece_bytes = 4 << 20;
 /// So many bytes are not made beside others when memory is full. What is smaller is: time matters.
 constexpr std::int64_t large_bytes = 32 << 20;
 
-bool is_too_much(std::int64_t bytes, Budget* budget) {
-  return bytes >= large_bytes && budget != nullptr && budget->is_exceeded();
-}
+bool is_too_much(std::int64_t bytes, Budget* budget) { return bytes >= large_bytes && is_exceeded(budget); }
 
 /// An input, and the memories in which its pieces go to the worker.
 class WholeInput {
@@ -81,7 +79,6 @@ class WholeInput {
   /// Those of a batch, in as many parts as have about `usual_piece_bytes`; null: there are no more.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> next_rows() {
     while (!rest_ || rest_->num_rows() == 0) {
-      rest_ = nullptr;
       ARROW_RETURN_NOT_OK(rows_->ReadNext(&rest_));
       if (!rest_) return nullptr;
       const std::int64_t parts =

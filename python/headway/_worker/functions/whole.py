@@ -203,18 +203,17 @@ class Whole:
         if self._operation not in whole_aside.ORDERED:
             return self._schemas
         first = [next(batches, None) for batches in self._batches]
-        threads = whole_aside.threads_for(first, self._memory)
+        threads = whole_aside.threads_for(self._row_bytes, self._memory)
         if threads == 0 or self._fields["rows_are_large"]:
             self._asides = self._possible_asides()
         if any(self._asides):
             connection.execute(f"SET memory_limit = '{self._memory - self._held}B'")
-            threads = whole_aside.threads_for(
-                [
-                    batch if aside is None else aside.seen_of(batch)
-                    for batch, aside in zip(first, self._asides, strict=True)
-                ],
-                self._memory,
-            )
+            seen = [
+                batch if aside is None else aside.seen_of(batch)
+                for batch, aside in zip(first, self._asides, strict=True)
+            ]
+            row_bytes = sum(batch.nbytes // batch.num_rows for batch in seen if batch is not None)
+            threads = whole_aside.threads_for(row_bytes, self._memory)
         connection.execute(f"SET threads = {max(1, min(threads, self._threads()))}")
         for side, batches in enumerate(self._batches):
             self._batches[side] = chained([] if first[side] is None else [first[side]], batches)
@@ -300,7 +299,7 @@ class Whole:
         """Rows that come later may be larger than the first ones, and too large for DuckDB."""
         if any(self._asides) or sum(each.bytes for each in self._inputs) <= self._memory:
             return
-        if whole_aside.threads_of(self._row_bytes, self._memory) == 0 and any(self._possible_asides()):
+        if whole_aside.threads_for(self._row_bytes, self._memory) == 0 and any(self._possible_asides()):
             self._misfit = MemoryError(f"{self._name}: rows of {self._row_bytes} bytes are too large for DuckDB")
             raise self._misfit
 

@@ -9,6 +9,7 @@ memory, or in a file.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import mmap
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,18 +37,13 @@ def place_column(side: int) -> str:
     return f"__headway_place_{side}"
 
 
-def threads_for(first: Sequence[Any], memory: int) -> int:
+def threads_for(row_bytes: int, memory: int) -> int:
     """How many of DuckDB's threads can sort rows at a time when they exceed memory.
 
     Args:
-        first: A batch of each input; unset where it has no rows.
+        row_bytes: Of an average row of each input.
         memory: Bytes that DuckDB may use.
     """
-    return threads_of(sum(batch.nbytes // batch.num_rows for batch in first if batch is not None), memory)
-
-
-def threads_of(row_bytes: int, memory: int) -> int:
-    """The same, for rows of so many bytes."""
     return memory // (_BYTES_EACH * max(1, row_bytes))
 
 
@@ -265,14 +261,9 @@ def _cut(seen: Any, asides: Sequence[Aside | None]) -> Iterator[Any]:
     import numpy as np
 
     ends: Any = np.cumsum(sum(each.bytes_of(seen.column(each.place)) for each in asides if each is not None))
-    begin = 0
-    if ends[-1] > 2 * _PIECE_BYTES:
-        while ends[-1] > (before := ends[begin - 1] if begin else 0) + _PIECE_BYTES:
-            end = max(begin + 1, int(np.searchsorted(ends, before + _PIECE_BYTES, side="right")))
-            yield seen.slice(begin, end - begin)
-            begin = end
-    if begin < seen.num_rows:
-        yield seen.slice(begin)
+    cuts = np.flatnonzero(np.diff(ends // _PIECE_BYTES)) + 1 if ends[-1] > 2 * _PIECE_BYTES else []
+    for begin, end in itertools.pairwise([0, *cuts, seen.num_rows]):
+        yield seen.slice(begin, end - begin)
 
 
 def _piece(
