@@ -261,7 +261,7 @@ def _cut(seen: Any, asides: Sequence[Aside | None]) -> Iterator[Any]:
     import numpy as np
 
     ends: Any = np.cumsum(sum(each.bytes_of(seen.column(each.place)) for each in asides if each is not None))
-    cuts = np.flatnonzero(np.diff(ends // _PIECE_BYTES)) + 1 if ends[-1] > 2 * _PIECE_BYTES else []
+    cuts: Any = np.flatnonzero(np.diff(ends // _PIECE_BYTES)) + 1 if ends[-1] > 2 * _PIECE_BYTES else []
     for begin, end in itertools.pairwise([0, *cuts, seen.num_rows]):
         yield seen.slice(begin, end - begin)
 
