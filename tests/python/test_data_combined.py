@@ -4,6 +4,7 @@ from collections import Counter
 from decimal import Decimal
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from headway import data
 from headway.data.expressions import col, monotonically_increasing_id
@@ -146,6 +147,38 @@ def test_rows_without_columns_are_an_error_in_words(use):
     rows = data.from_arrow(pa.table({"id": [1, 2, 3]}).select([]))
     with pytest.raises(ValueError, match="the rows have no columns"):
         use(rows).take_all()
+
+
+@pytest.fixture(params=["parquet", "files"])
+def wide_rows(request, tmp_path):
+    """Rows with a small column, "path" or "id", and a large one: many of the small one are read at
+    a time, where it is read alone.
+    """
+    if request.param == "files":
+        for number in range(60):
+            (tmp_path / f"{number:02}").write_bytes(bytes(50_000))
+        return data.read_binary_files(str(tmp_path), include_paths=True), "path"
+    table = pa.table({"id": range(3_000), "text": [f"{number:06}" * 1_000 for number in range(3_000)]})
+    pq.write_table(table, tmp_path / "rows.parquet", row_group_size=200, use_dictionary=False)
+    return data.read_parquet(str(tmp_path)), "id"
+
+
+def test_parts_by_chance_have_the_same_rows_whichever_columns_are_read(wide_rows):
+    rows, name = wide_rows
+
+    def values(part):
+        return sorted(row[name] for row in part.select_columns([name]).take_all())
+
+    def with_all_columns(part):
+        return sorted(row[name] for row in part.take_all())
+
+    train, test = rows.streaming_train_test_split(0.4, seed=5)
+    assert values(test) == with_all_columns(test)
+    assert sorted([*with_all_columns(train), *values(test)]) == values(rows)
+    sample = rows.random_sample(0.5, seed=3)
+    assert values(sample) == with_all_columns(sample)
+    first = rows.random_shuffle(seed=1).limit(20)
+    assert values(first) == with_all_columns(first)
 
 
 @pytest.mark.parametrize("batch_size", [32, None])

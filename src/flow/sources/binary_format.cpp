@@ -33,9 +33,9 @@ class BinaryFormat : public FileFormat {
   }
 
   arrow::Result<std::vector<Piece>> split(std::size_t index, const SourceFile& file) const override {
-    // No two files are a unit, even if nobody asks for their contents: a function may read them.
-    const std::int64_t bytes = reads_ ? file.bytes : packed_bytes_min;
-    return std::vector<Piece>{{.file = index, .begin = 0, .end = file.bytes, .rows = 1, .bytes = bytes}};
+    Piece piece{.file = index, .begin = 0, .end = file.bytes, .rows = 1, .packed_bytes = file.bytes};
+    piece.bytes = reads_ ? file.bytes : packed_bytes_min;  // Nobody knows those of a path's row.
+    return std::vector<Piece>{piece};
   }
 
   arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> read(const SourceFile& file, const Piece&,

@@ -19,8 +19,11 @@ struct Piece {
   std::size_t file = 0;
   std::int64_t begin = 0;
   std::int64_t end = 0;
-  std::int64_t rows = -1;       ///< -1: unknown before it is read.
-  std::int64_t bytes = 0;       ///< Of its decoded rows, as far as that is known; else of the file.
+  std::int64_t rows = -1;  ///< -1: unknown before it is read.
+  std::int64_t bytes = 0;  ///< Of its decoded rows, as far as that is known; else of the file.
+  /// Of all columns, whichever are read: units, which random steps number, are made by it. -1: as
+  /// `bytes`.
+  std::int64_t packed_bytes = -1;
   std::int64_t first_row = -1;  ///< Of its file, counted from 0; -1: unknown before it is read.
   std::string failure = {};     ///< Why it cannot be read, where that is known already.
 };

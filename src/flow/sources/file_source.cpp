@@ -87,7 +87,8 @@ class FileSource : public Source {
       std::size_t end = begin;
       std::int64_t bytes = 0;
       while (end < pieces_.size()) {
-        const std::int64_t next = pieces_[end].bytes;
+        const Piece& piece = pieces_[end];
+        const std::int64_t next = piece.packed_bytes < 0 ? piece.bytes : piece.packed_bytes;
         if (end > begin && (bytes >= packed_bytes || next >= packed_bytes || end - begin >= packed_files_max)) break;
         bytes += next;
         ++end;

@@ -103,12 +103,13 @@ class ParquetFormat : public FileFormat {
     std::vector<Piece> pieces;
     for (int group = 0; group < metadata->num_row_groups(); ++group) {
       const auto rows = metadata->RowGroup(group);
-      std::int64_t bytes = 0;
+      Piece piece{.file = index, .begin = group, .end = group + 1, .rows = rows->num_rows(), .packed_bytes = 0};
       for (int i = 0; i < metadata->num_columns(); ++i) {
-        const std::string& name = metadata->schema()->GetColumnRoot(i)->name();
-        if (is_asked(name)) bytes += decoded_bytes(*metadata->schema()->Column(i), *rows->ColumnChunk(i));
+        const std::int64_t bytes = decoded_bytes(*metadata->schema()->Column(i), *rows->ColumnChunk(i));
+        piece.packed_bytes += bytes;
+        if (is_asked(metadata->schema()->GetColumnRoot(i)->name())) piece.bytes += bytes;
       }
-      pieces.push_back({.file = index, .begin = group, .end = group + 1, .rows = rows->num_rows(), .bytes = bytes});
+      pieces.push_back(std::move(piece));
     }
     return pieces;
   }
