@@ -49,15 +49,19 @@ void name_function(JsonObject& step, std::span<const std::string_view> blobs) {
   }
 }
 
-/// Of a file that is named after its content, such as what data sets from memory are written to,
-/// the name: it may lie elsewhere the next time. Else the whole path.
-std::string_view lasting_path(std::string_view path) {
+/// Whether a file is named after its content, such as what data sets from memory are written to.
+bool is_named_by_digest(std::string_view name) {
   constexpr std::string_view suffix = ".arrow";
   constexpr std::size_t digits = 32;
+  return name.size() == digits + suffix.size() && name.ends_with(suffix) &&
+         name.find_first_not_of("0123456789abcdef") == digits;
+}
+
+/// The name of a file that is named after its content: it may lie elsewhere the next time. Else the
+/// whole path.
+std::string_view lasting_path(std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);  // npos + 1 is 0.
-  const bool is_digest = name.size() == digits + suffix.size() && name.ends_with(suffix) &&
-                         name.find_first_not_of("0123456789abcdef") == digits;
-  return is_digest ? name : path;
+  return is_named_by_digest(name) ? name : path;
 }
 
 void shorten_paths(JsonObject& args) {
@@ -112,6 +116,13 @@ std::string shown(const Json* value) {
 
 void add_words(std::string words, std::string& all) { all += (all.empty() ? "" : "; ") + std::move(words); }
 
+/// Whether paths are those of rows that the program kept: in memory, or by materialize().
+bool are_of_kept_rows(const Json& paths) {
+  const JsonArray* array = paths.if_array();
+  return array != nullptr && !array->empty() && array->front().is_string() &&
+         is_named_by_digest(array->front().get_string());
+}
+
 /// What differs between two nodes of the same operation.
 void compare_args(const JsonObject& before, const JsonObject& now, std::string& words) {
   const JsonObject& old_args = before.at("args").get_object();
@@ -120,10 +131,14 @@ void compare_args(const JsonObject& before, const JsonObject& now, std::string& 
   for (const auto& [key, value] : new_args) {
     const Json* old_value = old_args.if_contains(key);
     if (old_value != nullptr && *old_value == value) continue;
-    const bool is_blob = key == "blob" || key == "function";
-    changes += (changes.empty() ? "" : ", ") +
-               (is_blob ? "its function is another one"
-                        : std::string(key) + " was " + shown(old_value) + ", is " + shown(&value));
+    if (!changes.empty()) changes += ", ";
+    if (key == "blob" || key == "function") {
+      changes += "its function is another one";
+    } else if (key == "paths" && are_of_kept_rows(value) && old_value != nullptr && are_of_kept_rows(*old_value)) {
+      changes += "the rows from memory, or of materialize(), are others (rows that are drawn by chance need a seed)";
+    } else {
+      changes += std::string(key) + " was " + shown(old_value) + ", is " + shown(&value);
+    }
   }
   if (!changes.empty()) add_words(node_words(now) + ": " + changes, words);
 }

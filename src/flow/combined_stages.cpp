@@ -33,7 +33,7 @@ class InputColumns {
   InputColumns(const Stages& inputs, SeenAt seen, std::string operation)
       : seen_(std::move(seen)),
         operation_(std::move(operation)),
-        widened_(seen_.rows->columns(seen_.node)),
+        widened_(seen_.rows->types(seen_.giver)),
         schema_(known(inputs)) {}
 
   /// What is known without rows.
@@ -46,7 +46,7 @@ class InputColumns {
   arrow::Result<Rows> over(const Rows& rows, std::size_t input) {
     if (schema_ == nullptr) schema_ = with_nulls(*rows->schema());
     auto same = with_columns_of(rows, schema_, operation_ + ": data set " + std::to_string(input + 1));
-    if (is_schema_widened(same.status())) seen_.rows->widen(seen_.node, schema_, *rows->schema());
+    if (is_schema_widened(same.status())) seen_.rows->add_types(seen_.giver, wider_schema(schema_, *rows->schema()));
     return same;
   }
 

@@ -3,7 +3,7 @@
 #include "feed/feed_messages.hpp"
 #include "flow/budget.hpp"
 #include "flow/functions/function_pools.hpp"
-#include "flow/sources/wider_types.hpp"
+#include "flow/seen_rows.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,7 @@ class Engine {
   std::size_t threads() const { return threads_; }
   const feed::Hello& hello() const { return hello_; }
   const std::shared_ptr<FunctionPools>& functions() const { return functions_; }
-  const std::shared_ptr<WiderTypes>& wider_types() const { return wider_types_; }
+  const std::shared_ptr<SeenRows>& seen_rows() const { return seen_rows_; }
   /// A folder for what does not fit into memory.
   std::string scratch() const;
 
@@ -32,7 +32,7 @@ class Engine {
   const std::size_t threads_;
   Budget budget_;
   const std::shared_ptr<FunctionPools> functions_;
-  const std::shared_ptr<WiderTypes> wider_types_ = std::make_shared<WiderTypes>();
+  const std::shared_ptr<SeenRows> seen_rows_ = std::make_shared<SeenRows>();
 };
 
 }  // namespace headway::flow

@@ -27,8 +27,6 @@ std::uint64_t drawn_seed() {
   return (std::uint64_t{device()} << 31U) ^ device();
 }
 
-std::vector<std::string_view> views_of(const std::vector<std::string>& blobs) { return {blobs.begin(), blobs.end()}; }
-
 std::string subject_of(const feed::Consumption& consumption) {
   return consumption.group.empty() ? "the data set" : "the data set \"" + consumption.group + "\"";
 }
@@ -158,9 +156,8 @@ arrow::Result<data::Cursor> Flow::start_cursor(const data::PlanIdentity& identit
 arrow::Status Flow::check_sources(const BuiltPlan& built, data::Cursor& cursor) const {
   const std::string hash = data::source_hash(built.units);
   if (cursor.source_hash.empty()) cursor.source_hash = hash;
-  const auto blobs = views_of(input_->blobs);
   const Result<void> checked =
-      data::check_cursor(cursor, data::identity_of(input_->plan, blobs), hash, subject_of(consumption_));
+      data::check_cursor(cursor, input_->identity_of(input_->plan), hash, subject_of(consumption_));
   if (!checked) return status_of(checked.error());
   const int lanes = std::exchange(cursor.lanes, built.lanes);
   if (lanes == built.lanes || cursor.rows_before == 0) return arrow::Status::OK();
@@ -178,8 +175,7 @@ arrow::Status Flow::open_outlets(const data::Cursor& cursor, const SharedRing* r
 }
 
 arrow::Status Flow::deal_epoch() {
-  const auto blobs = views_of(input_->blobs);
-  ARROW_ASSIGN_OR_RAISE(data::Cursor cursor, start_cursor(data::identity_of(input_->plan, blobs)));
+  ARROW_ASSIGN_OR_RAISE(data::Cursor cursor, start_cursor(input_->identity_of(input_->plan)));
   ARROW_ASSIGN_OR_RAISE(BuiltPlan built, build(cursor));
   ARROW_RETURN_NOT_OK(check_sources(built, cursor));
   ARROW_RETURN_NOT_OK(open_outlets(cursor, built.ring.get()));

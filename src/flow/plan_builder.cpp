@@ -22,6 +22,11 @@ arrow::Status not_yet(const data::Node& node) {
 
 }  // namespace
 
+data::PlanIdentity PlanInput::identity_of(const data::Plan& which) const {
+  const std::vector<std::string_view> views(blobs.begin(), blobs.end());
+  return data::identity_of(which, views);
+}
+
 Result<PlanInput> read_plan(const Json& plan, const std::vector<std::uint64_t>& blob_sizes, std::int64_t errored_max,
                             const std::string* blobs) {
   PlanInput input;
@@ -91,8 +96,7 @@ arrow::Result<std::shared_ptr<const Source>> PlanBuilder::source_of(std::size_t 
     ARROW_ASSIGN_OR_RAISE(source, open_range(*range));
   } else if (const auto* read = node(index).as<data::ReadNode>()) {
     register_python_filesystem(engine_.functions(), *read, input_.blobs);
-    ARROW_ASSIGN_OR_RAISE(source,
-                          open_source(*read, engine_.budget().pool(), input_.errored_max, engine_.wider_types()));
+    ARROW_ASSIGN_OR_RAISE(source, open_source(*read, engine_.budget().pool(), input_.errored_max, engine_.seen_rows()));
   } else if (const auto* python = node(index).as<data::PythonSourceNode>()) {
     ARROW_ASSIGN_OR_RAISE(source, open_python_source(engine_.functions(), *python, input_.blobs));
   } else {
@@ -252,11 +256,16 @@ std::shared_ptr<StageGauge> PlanBuilder::gauge_of(const std::shared_ptr<const Un
   });
 }
 
+SeenAt PlanBuilder::seen_at(std::size_t step) {
+  if (name_.empty()) name_ = data::plan_hash(input_.identity_of(input_.optimised));
+  return {engine_.seen_rows(), name_ + ' ' + std::to_string(step)};
+}
+
 arrow::Result<PlanBuilder::Built> PlanBuilder::build_union(std::size_t index) {
   Built built;
   if (!is_chain(index)) {
     ARROW_ASSIGN_OR_RAISE(auto stages, inputs_of(index));
-    built.stage = gauged(one_after_another(std::move(stages), {input_.seen_rows, index}), "union");
+    built.stage = gauged(one_after_another(std::move(stages), seen_at(index)), "union");
     return built;
   }
   for (const std::size_t input : node(index).inputs) {
@@ -275,8 +284,8 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build_union(std::size_t index) {
 arrow::Result<PlanBuilder::Built> PlanBuilder::build_whole(std::size_t index, const data::WholeNode& whole) {
   ARROW_ASSIGN_OR_RAISE(auto stages, inputs_of(index));
   Built built;
-  built.stage = whole_stage(engine_.functions(), whole, std::move(stages), whole_memory(), engine_.scratch(),
-                            {input_.seen_rows, index});
+  built.stage =
+      whole_stage(engine_.functions(), whole, std::move(stages), whole_memory(), engine_.scratch(), seen_at(index));
   built.stage = gauged(std::move(built.stage), whole.blob ? "groupby" : whole.operation);
   if (!whole.blob) return built;
   const UnitPlace place{config_.seed, config_.epoch, 0, "", true};
@@ -320,7 +329,7 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build(std::size_t index) {
   } else if (at.as<data::ZipNode>() != nullptr) {
     built.stage = side_by_side(std::move(stages));
   } else if (const auto* mix = at.as<data::MixNode>()) {
-    built.stage = mixed(std::move(stages), *mix, {input_.seen_rows, index});
+    built.stage = mixed(std::move(stages), *mix, seen_at(index));
   } else {
     return not_yet(at);
   }

@@ -2,6 +2,7 @@
 
 #include "data/epoch_order.hpp"
 #include "data/plan.hpp"
+#include "data/plan_identity.hpp"
 #include "data/rounds.hpp"
 #include "flow/demand.hpp"
 #include "flow/engine.hpp"
@@ -30,8 +31,9 @@ struct PlanInput {
   std::vector<std::string> blobs;
   std::int64_t errored_max = 0;  ///< As in `feed::Open`.
   feed::OtherNodes other_nodes = feed::OtherNodes::never;
-  /// By node of `optimised`; after these by shuffle on disk.
-  std::shared_ptr<SeenRows> seen_rows = std::make_shared<SeenRows>();
+
+  /// Of `plan` or `optimised`.
+  data::PlanIdentity identity_of(const data::Plan& which) const;
 };
 
 /// Splits the raw part of a message (`feed::Open`, `Ask`, `Run`) into blobs, and parses the plan.
@@ -123,6 +125,8 @@ class PlanBuilder {
   arrow::Result<Built> build_leaf(std::size_t index);
   arrow::Result<Built> build_steps(std::size_t index, std::shared_ptr<const UnitStep> step, bool keeps_rows);
   std::shared_ptr<StageGauge> gauge_of(const std::shared_ptr<const UnitStep>& step, std::string name);
+  /// Of a node of the optimised plan; from their number on of its shuffles on disk.
+  SeenAt seen_at(std::size_t step);
   std::unique_ptr<Stage> gauged(std::unique_ptr<Stage> stage, std::string name) {
     return flow::gauged(std::move(stage), gauges_, std::move(name));
   }
@@ -171,6 +175,7 @@ class PlanBuilder {
   bool has_workers_ = false;
   bool reads_all_first_ = false;
   std::size_t shuffles_on_disk_ = 0;
+  std::string name_;  ///< Of the optimised plan, once it was asked for.
 };
 
 }  // namespace headway::flow

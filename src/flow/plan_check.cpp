@@ -21,7 +21,7 @@ arrow::Result<BoundSchema> shown_schema(Engine& engine, const PlanInput& input, 
   }
   const auto* read = node.as<data::ReadNode>();
   if (read == nullptr || read->blob || std::ranges::any_of(read->paths, is_remote)) return nullptr;
-  return schema_of_files(*read, engine.budget().pool(), input.errored_max, engine.wider_types());
+  return schema_of_files(*read, engine.budget().pool(), input.errored_max, engine.seen_rows());
 }
 
 arrow::Result<BoundSchema> schema_behind(Engine& engine, const data::Node& node,

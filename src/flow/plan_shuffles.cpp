@@ -43,18 +43,6 @@ std::int64_t bytes_of(const std::vector<data::UnitSize>& units) {
   return bytes;
 }
 
-/// As DuckDB gives rows back: without dictionaries, and each column may have nulls.
-std::shared_ptr<arrow::Schema> plain_schema(const std::shared_ptr<arrow::Schema>& schema) {
-  if (schema == nullptr) return nullptr;
-  arrow::FieldVector fields;
-  for (const auto& field : schema->fields()) {
-    const bool is_dictionary = field->type()->id() == arrow::Type::DICTIONARY;
-    auto type = is_dictionary ? static_cast<const arrow::DictionaryType&>(*field->type()).value_type() : field->type();
-    fields.push_back(arrow::field(field->name(), std::move(type)));
-  }
-  return arrow::schema(std::move(fields));
-}
-
 }  // namespace
 
 /// The rows of a chain, in windows or all of them.
@@ -145,9 +133,8 @@ arrow::Result<std::unique_ptr<Stage>> PlanBuilder::shuffled_on_disk(std::unique_
   sort.options["start"] = key_start;
   Stages inputs;
   inputs.push_back(std::move(rows));
-  auto schema = plain_schema(inputs.front()->schema());
   return whole_stage(engine_.functions(), sort, std::move(inputs), whole_memory(), engine_.scratch(),
-                     {input_.seen_rows, input_.optimised.nodes.size() + shuffles_on_disk_++}, std::move(schema));
+                     seen_at(input_.optimised.nodes.size() + shuffles_on_disk_++));
 }
 
 /// A local shuffle is one in windows of units that have about as many rows. Rows that are shuffled

@@ -46,7 +46,20 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> with_columns_of(const std::sh
                                                                    const std::string& of) {
   if (rows->schema()->Equals(*schema, false)) return rows;
   ARROW_RETURN_NOT_OK(check_same_columns(*rows->schema(), *schema, of));
-  return fitted(rows, schema, of, "");
+  arrow::ArrayVector columns;
+  for (const auto& field : schema->fields()) {
+    const auto column = rows->GetColumnByName(field->name());
+    auto fit = fitted_column(column, field->type());
+    if (!fit.ok()) {
+      const std::string why = fit.status().message();
+      return arrow::Status::TypeError(of, " has the column \"", field->name(), "\" of type ",
+                                      column->type()->ToString(), ", and the data sets together have it of type ",
+                                      field->type()->ToString(), ", which lacks values of it",
+                                      why.empty() ? "" : " (" + why + ")", "; cast the column in one of them");
+    }
+    columns.push_back(fit.MoveValueUnsafe());
+  }
+  return arrow::RecordBatch::Make(schema, rows->num_rows(), std::move(columns));
 }
 
 }  // namespace headway::flow

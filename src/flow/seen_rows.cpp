@@ -2,27 +2,50 @@
 
 #include "flow/functions/wider_schema.hpp"
 
+#include <algorithm>
+
 namespace headway::flow {
+namespace {
 
-std::shared_ptr<arrow::Schema> SeenRows::columns(std::size_t node) const {
-  const std::lock_guard lock(mutex_);
-  const auto found = columns_.find(node);
-  return found == columns_.end() ? nullptr : found->second;
+constexpr std::size_t givers_max = 64;
+
+}  // namespace
+
+SeenRows::Known* SeenRows::find(const std::string& giver) {
+  const auto found = std::ranges::find(known_, giver, &Known::giver);
+  if (found == known_.end()) return nullptr;
+  known_.splice(known_.begin(), known_, found);
+  return &*found;
 }
 
-void SeenRows::widen(std::size_t node, const std::shared_ptr<arrow::Schema>& first, const arrow::Schema& other) {
-  const std::lock_guard lock(mutex_);
-  columns_[node] = wider_schema(first, other);
+SeenRows::Known& SeenRows::found_or_new(const std::string& giver) {
+  if (Known* const known = find(giver)) return *known;
+  known_.push_front({giver});
+  if (known_.size() > givers_max) known_.pop_back();
+  return known_.front();
 }
 
-bool SeenRows::are_large(std::size_t node) const {
+std::shared_ptr<arrow::Schema> SeenRows::types(const std::string& giver) {
   const std::lock_guard lock(mutex_);
-  return large_.contains(node);
+  const Known* const known = find(giver);
+  return known == nullptr ? nullptr : known->types;
 }
 
-void SeenRows::set_large(std::size_t node) {
+void SeenRows::add_types(const std::string& giver, const std::shared_ptr<arrow::Schema>& schema) {
   const std::lock_guard lock(mutex_);
-  large_.insert(node);
+  Known& known = found_or_new(giver);
+  known.types = known.types == nullptr ? schema : wider_schema(known.types, *schema);
+}
+
+bool SeenRows::are_large(const std::string& giver) {
+  const std::lock_guard lock(mutex_);
+  const Known* const known = find(giver);
+  return known != nullptr && known->are_large;
+}
+
+void SeenRows::set_large(const std::string& giver) {
+  const std::lock_guard lock(mutex_);
+  found_or_new(giver).are_large = true;
 }
 
 }  // namespace headway::flow

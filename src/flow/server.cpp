@@ -26,10 +26,7 @@ std::string common_text(feed::Consumption consumption) {
   return to_json_text(consumption);
 }
 
-std::string hash_of(const PlanInput& input) {
-  const std::vector<std::string_view> blobs(input.blobs.begin(), input.blobs.end());
-  return data::plan_hash(data::identity_of(input.plan, blobs));
-}
+std::string hash_of(const PlanInput& input) { return data::plan_hash(input.identity_of(input.plan)); }
 
 bool resumes(const feed::Consumption& consumption) { return consumption.cursor && !consumption.cursor->is_null(); }
 

@@ -20,7 +20,7 @@ struct ReadNode;
 /// What the executor knows of files: units, and how to read one.
 namespace headway::flow {
 
-class WiderTypes;
+class SeenRows;
 
 /// What is read at once: a row group, a range of bytes that ends at a line's end, a slice of a
 /// table, a few small files.
@@ -93,12 +93,12 @@ inline std::int64_t rows_of_source(const Source& source) {
 /// are errors.
 arrow::Result<std::unique_ptr<Source>> open_source(const data::ReadNode& node, arrow::MemoryPool* pool,
                                                    std::int64_t errored_max = 0,
-                                                   std::shared_ptr<WiderTypes> wider = nullptr);
+                                                   std::shared_ptr<SeenRows> wider = nullptr);
 
 /// The schema that `open_source` would fix, by as many files as decide it; no file is cut. Null: a
 /// file cannot be found or opened. Errors: columns that are asked for and are not there.
 arrow::Result<std::shared_ptr<arrow::Schema>> schema_of_files(const data::ReadNode& node, arrow::MemoryPool* pool,
                                                               std::int64_t errored_max,
-                                                              std::shared_ptr<WiderTypes> wider);
+                                                              std::shared_ptr<SeenRows> wider);
 
 }  // namespace headway::flow

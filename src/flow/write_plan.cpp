@@ -96,8 +96,7 @@ arrow::Result<Json> written(Engine& engine, const PlanInput& input, Errand& erra
   const PlanInput rows{.plan = without_write(input.plan),
                        .optimised = without_write(input.optimised),
                        .blobs = input.blobs,
-                       .errored_max = input.errored_max,
-                       .seen_rows = input.seen_rows};
+                       .errored_max = input.errored_max};
   ARROW_ASSIGN_OR_RAISE(BuiltPlan built, PlanBuilder(engine, rows, {}, gauges).build());
   ThreadClock& clock = gauges->puller();
   const std::size_t writing = clock.add(gauges->add(data::stage_name(input.plan.nodes.back())));

@@ -110,6 +110,18 @@ BOOST_AUTO_TEST_CASE(a_file_that_is_named_after_its_content_may_lie_elsewhere) {
   BOOST_TEST(hash_of("/tmp/rows.arrow") != hash_of("/scratch/rows.arrow"));
 }
 
+BOOST_AUTO_TEST_CASE(other_rows_of_the_program_are_said_without_the_names_of_their_files) {
+  const auto identity = [](const std::string& path) {
+    return identity_of_text(R"([{"op": "read", "args": {"format": "arrow", "paths": [")" + path + "\"]}}]");
+  };
+  const std::string name = "0123456789abcdef0123456789abcdef.arrow";
+  BOOST_TEST(difference(identity("/tmp/" + name), identity("/tmp/f" + name.substr(1))) ==
+             "read arrow: the rows from memory, or of materialize(), are others (rows that are drawn by chance need a "
+             "seed)");
+  BOOST_TEST(difference(identity("/tmp/" + name), identity("/tmp/b.arrow")) ==
+             "read arrow: paths was [\"" + name + "\"], is [\"/tmp/b.arrow\"]");
+}
+
 BOOST_AUTO_TEST_CASE(files_of_a_python_filesystem_are_named_by_their_paths) {
   const auto text_of = [](int blob) {
     return R"([{"op": "read", "args": {"format": "text", "paths": ["python-01://a"], "blob": )" + std::to_string(blob) +

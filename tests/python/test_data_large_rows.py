@@ -122,6 +122,29 @@ print("rows:", len(sizes))
     runs_within_the_budget(script, body, rows=sum(map(len, groups)))
 
 
+def test_an_epoch_after_one_with_large_rows_behind_small_ones_reads_its_rows_once(script, tmp_path):
+    body = (
+        START
+        + f"""
+def grows(batch):
+    with open({str(tmp_path / "calls")!r}, "ab") as file:
+        file.write(b".")
+    return {{"id": batch["id"], "bytes": [b"a" * (1 if number < 10_000 else 20_000) for number in batch["id"]]}}
+
+rows = data.range(20_000).map_batches(grows, batch_size=1_000).sort("id", descending=True)
+calls = []
+for epoch in range(2):
+    assert [batch["id"][0] for batch in rows.iter_batches(batch_size=5_000)] == [19_999, 14_999, 9_999, 4_999]
+    calls.append(os.path.getsize({str(tmp_path / "calls")!r}) - sum(calls))
+print("calls:", calls)
+"""
+    )
+    code, text = script.run(body)
+    first, second = map(int, text.split("calls: [")[1].split("]")[0].split(","))
+    assert (code, second) == (0, 20), text
+    assert first > second  # Which was not known before.
+
+
 @pytest.mark.parametrize(
     ("kind", "values", "wanted"),
     [

@@ -46,6 +46,37 @@ def test_numbers_of_several_types_get_one_for_all(first, later, kind):
     ]
 
 
+def late_fractions():
+    """Integers, and a fraction behind more rows than are read ahead of whoever takes them."""
+    rows = 1 << 20
+    return data.range(20 * rows, override_num_blocks=20).map_batches(
+        lambda batch: {"x": batch["id"] + (0.5 if batch["id"][0] >= 19 * rows else 0)}, batch_size=None
+    )
+
+
+def test_a_table_of_rows_has_the_type_of_them_all():
+    seen = {str(batch["x"].dtype) for batch in late_fractions().iter_batches(batch_size=1 << 20)}
+    assert seen == {"int64", "float64"}
+    table = late_fractions().to_arrow()
+    assert str(table.schema.types[0]) == "double"
+    assert table.column("x").slice(19 << 20, 1).to_pylist() == [(19 << 20) + 0.5]
+    assert late_fractions().to_pandas().x.dtype == np.float64
+
+
+def test_parts_of_a_data_set_have_the_types_of_the_whole():
+    parts = data.from_items([1, 2, 3, 4]).map(lambda row: {"x": row["item"] if row["item"] < 4 else 4.5})
+    for split in (parts.split_at_indices([0, 2, 3]), parts.split(3), parts.train_test_split(0.25)):
+        assert {str(part.schema().types[0]) for part in split} == {"double"}
+        assert [row["x"] for part in split for row in part.take_all()] == [1, 2, 3, 4.5]
+
+
+def test_a_sort_shows_its_columns_before_it_is_made():
+    halves = data.range(3).with_column("id", data.expressions.col("id") * 0.5)
+    for made in (data.range(3).sort("id").union(halves.sort("id")), data.range(3).union(halves).sort("id")):
+        assert [str(kind) for kind in made.schema().types] == ["double"]
+        assert {type(value) for row in made.take_all() for value in row.values()} == {float}
+
+
 @pytest.mark.parametrize("big", [2**53 + 1, -(2**53) - 1])
 def test_integers_that_no_double_has_are_named(big):
     for outputs in ([np.array([big]), np.array([2.5])], [np.array([2.5]), np.array([big])]):

@@ -90,6 +90,23 @@ def test_lance_is_written(installed, tmp_path):
     assert data.read_lance(place).take_all() == ROWS[:2]
 
 
+@pytest.mark.heavy
+@pytest.mark.parametrize("package", ["lance", "deltalake"])
+def test_a_fraction_far_behind_integers_is_written(installed, tmp_path, package):
+    installed(package)
+    rows = data.range(20 << 20, override_num_blocks=20).map_batches(
+        lambda batch: {"x": batch["id"] + (0.5 if batch["id"][0] >= 19 << 20 else 0)}, batch_size=None
+    )
+    place = str(tmp_path / "rows")
+    (rows.write_lance if package == "lance" else rows.write_delta)(place)
+    made = data.read_lance(place) if package == "lance" else data.read_delta(place)
+    assert [made.count(), made.max("x"), made.sum("x")] == [
+        20 << 20,
+        (20 << 20) - 0.5,
+        (20 << 20) * ((20 << 20) - 1) / 2 + (1 << 19),
+    ]
+
+
 @pytest.fixture
 def delta(installed, tmp_path):
     """A Delta table of two versions, in folders of a column."""

@@ -81,3 +81,13 @@ def test_numbers_of_two_types_are_those_of_both():
     texts = data.range(4).map_batches(lambda batch: {"x": [str(each) for each in batch["id"]]})
     with pytest.raises(ValueError, match=r"\"x\" of type (string|int64).*of type (int64|string); cast one of them"):
         first.union(texts).take_all()
+
+
+def test_integers_that_the_type_of_both_lacks_are_named():
+    big = data.range(2).map_batches(lambda batch: {"x": batch["id"] + 2**53})
+    halves = data.range(2).map_batches(lambda batch: {"x": batch["id"] + 0.5})
+    for made in (halves.sort("x").union(big.sort("x")), big.sort("x").union(halves.sort("x"))):
+        with pytest.raises(
+            ValueError, match=r"union: data set \d has the column \"x\" of type int64.*type double, which"
+        ):
+            made.take_all()

@@ -309,7 +309,7 @@ class Consume(ToTensorflow, DatasetPart):
     def _table(self) -> pa.Table:
         import pyarrow as pa
 
-        from headway.data import _materialize
+        from headway.data import _materialize, _types
 
         kept = _materialize.mapped(self._plan, lambda: _client.schema(self._plan, self.context))
         if kept is not None:
@@ -322,7 +322,7 @@ class Consume(ToTensorflow, DatasetPart):
             copies.append(pa.ipc.read_record_batch(rows.serialize(), rows.schema))
         if not copies:
             return _client.schema(self._plan, self.context).empty_table()
-        return pa.Table.from_batches(copies)
+        return _types.joined(copies)
 
     def _batches(self, what: str = "") -> Iterator[Batch]:
         """The data in pieces as they are; ``what`` is done with them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import os
 import shutil
@@ -217,14 +218,31 @@ def cut(batches: Iterable[Batch], schema: Callable[[], Schema], ends: Sequence[i
         ends: Row numbers, from the least to the greatest.
     """
     tables = _Cutter(batches)
-    made = []
+    files = []
     begin = 0
     for end in [*ends, None]:
         rows = None if end is None else max(0, end - begin)
         begin = begin if end is None else max(begin, end)
-        file = written(tables.rows(rows), schema, "split")
-        made.append(of_file(file))
-    return made
+        files.append(written(tables.rows(rows), schema, "split"))
+    return [of_file(file) for file in _of_same_types(files)]
+
+
+def _of_same_types(files: list[_scratch.ScratchFile]) -> Iterator[_scratch.ScratchFile]:
+    """Scratch files whose columns have one type each: that of all rows, also where a part shows
+    less of it.
+    """
+    import pyarrow as pa
+
+    kinds = [pa.ipc.open_file(file.path).schema for file in files]
+    same = functools.reduce(_types.known, kinds)
+    for file, kind in zip(files, kinds, strict=True):
+        if kind.equals(same):
+            yield file
+            continue
+        with pa.memory_map(file.path) as source:
+            rows = pa.ipc.open_file(source)
+            pieces = (pa.Table.from_batches([rows.get_batch(index)]) for index in range(rows.num_record_batches))
+            yield written(itertools.chain([same.empty_table()], pieces))
 
 
 class _Cutter:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from headway import _core
@@ -79,6 +81,16 @@ def cast(table: pa.Table, kind: pa.Schema) -> pa.Table:
         return table
     columns = [_cast(column, field) for column, field in zip(table.columns, kind, strict=True)]
     return pa.Table.from_arrays(columns, schema=kind)
+
+
+def joined(parts: Sequence[pa.RecordBatch]) -> pa.Table:
+    """One or more parts of a data set as a table: its types have the values of all parts."""
+    import pyarrow as pa
+
+    if all(part.schema.equals(parts[0].schema) for part in parts):
+        return pa.Table.from_batches(parts)
+    kind = functools.reduce(known, (part.schema for part in parts))
+    return pa.concat_tables(cast(pa.Table.from_batches([part]), kind) for part in parts)
 
 
 def _cast(column: Any, field: Any) -> Any:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from headway._values.arguments import check_int, check_str, refuse
 from headway._values.packages import check_installed, needed
-from headway.data import _client
+from headway.data import _client, _types
 from headway.data._consume import Consume
 from headway.data._iceberg import check_condition, iceberg_catalog
 from headway.data._locations import column_names
@@ -85,13 +85,18 @@ class WriteElsewhere(Consume):
         for name, rows in (("min_rows_per_file", min_rows_per_file), ("max_rows_per_file", max_rows_per_file)):
             if check_int(name, rows, "an integer above 0") < 1:
                 raise ValueError(f"{name} is {rows}; allowed: an integer above 0")
-        needed("write_lance", "lance", "pylance").write_dataset(
-            self._reader(),
-            path,
-            mode=_table_mode(mode, {"create": "create", "append": "append", "overwrite": "overwrite"}),
-            max_rows_per_file=max_rows_per_file,
-            data_storage_version=data_storage_version,
-            storage_options=_options(storage_options),
+        chosen = _table_mode(mode, {"create": "create", "append": "append", "overwrite": "overwrite"})
+        options = _options(storage_options)
+        write = needed("write_lance", "lance", "pylance").write_dataset
+        self._streamed(
+            lambda rows: write(
+                rows,
+                path,
+                mode=chosen,
+                max_rows_per_file=max_rows_per_file,
+                data_storage_version=data_storage_version,
+                storage_options=options,
+            )
         )
 
     @takes_scheduling
@@ -127,16 +132,20 @@ class WriteElsewhere(Consume):
             raise ValueError(f'schema_mode is {schema_mode!r}; allowed: "merge" or "overwrite"')
         modes = {"append": "append", "overwrite": "overwrite", "error": "error", "create": "error", "ignore": "ignore"}
         chosen = _table_mode(mode, modes)
-        needed("write_delta", "deltalake").write_deltalake(
-            path,
-            self._reader(),
-            mode=chosen,
-            # Only these change a table that is there.
-            schema_mode=schema_mode if chosen in ("append", "overwrite") else None,
-            partition_by=column_names("partition_by", partition_by),
-            storage_options=_options(storage_options),
-            name=name,
-            description=description,
+        partitions, options = column_names("partition_by", partition_by), _options(storage_options)
+        write = needed("write_delta", "deltalake").write_deltalake
+        self._streamed(
+            lambda rows: write(
+                path,
+                rows,
+                mode=chosen,
+                # Only these change a table that is there.
+                schema_mode=schema_mode if chosen in ("append", "overwrite") else None,
+                partition_by=partitions,
+                storage_options=options,
+                name=name,
+                description=description,
+            )
         )
 
     @takes_scheduling
@@ -182,27 +191,46 @@ class WriteElsewhere(Consume):
         _check_mode(chosen, "overwrite", overwrite_filter=overwrite_filter, overwrite_kwargs=overwrite_kwargs)
         _check_mode(chosen, "upsert", upsert_kwargs=upsert_kwargs)
         check_installed("write_iceberg", "pyiceberg")
-        table = iceberg_catalog(load).load_table(table_identifier)
-        schema = _client.schema(self._plan, self.context)
-        # Only tables in one part take a stream.
-        streams = chosen != "upsert" and table.spec().is_unpartitioned()
-        rows = self._reader() if streams else self._reader().read_all()
-        with table.transaction() as transaction:
-            with transaction.update_schema() as update:
-                update.union_by_name(schema)
-            getattr(transaction, chosen)(rows, **given)
+        catalog = iceberg_catalog(load)
 
-    def _reader(self) -> pa.RecordBatchReader:
-        """All rows, as a stream."""
+        def write(rows: pa.RecordBatchReader) -> None:
+            table = catalog.load_table(table_identifier)
+            # Only tables in one part take a stream.
+            streams = chosen != "upsert" and table.spec().is_unpartitioned()
+            with table.transaction() as transaction:
+                with transaction.update_schema() as update:
+                    update.union_by_name(rows.schema)
+                getattr(transaction, chosen)(rows if streams else rows.read_all(), **given)
+
+        self._streamed(write)
+
+    def _streamed(self, write: Callable[[pa.RecordBatchReader], object]) -> None:
+        """Writes all rows by a call that takes a stream, and keeps nothing where it fails: the call
+        is made again where rows further on need wider types than those that are known before.
+        """
         import pyarrow as pa
 
-        schema = _client.schema(self._plan, self.context)
+        kind = _client.schema(self._plan, self.context)
+        wider = kind
 
         def batches() -> Iterator[pa.RecordBatch]:
+            nonlocal wider
             for batch in self._batches():
-                yield from batch.to_table().cast(schema).to_batches()
+                rows = batch.to_table()
+                wider = _types.known(kind, rows.schema)
+                if wider.equals(kind):
+                    yield from _types.cast(rows, kind).to_batches()
+                else:
+                    raise TypeError("a column has a wider type than before")
 
-        return pa.RecordBatchReader.from_batches(schema, batches())
+        while True:
+            try:
+                write(pa.RecordBatchReader.from_batches(kind, batches()))
+                return
+            except Exception:
+                if wider.equals(kind):
+                    raise
+                kind = wider
 
 
 def _table_mode(given: Any, modes: dict[str, str]) -> str:

@@ -80,6 +80,8 @@ arrow::Result<std::shared_ptr<arrow::Array>> as_integer_lists(const std::shared_
   return arrow::MakeArray(data);
 }
 
+}  // namespace
+
 arrow::Result<std::shared_ptr<arrow::Array>> fitted_column(const std::shared_ptr<arrow::Array>& column,
                                                            const std::shared_ptr<arrow::DataType>& type) {
   if (column->type()->Equals(*type)) return column;
@@ -105,8 +107,6 @@ arrow::Result<std::shared_ptr<arrow::Array>> fitted_column(const std::shared_ptr
   if (type->id() == Type::EXTENSION || !widens(from, to)) return arrow::Status::TypeError("");
   return arrow::compute::Cast(*column, to, arrow::compute::CastOptions::Safe(to));
 }
-
-}  // namespace
 
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> fitted(const std::shared_ptr<arrow::RecordBatch>& batch,
                                                           const std::shared_ptr<arrow::Schema>& schema,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <arrow/array.h>
 #include <arrow/record_batch.h>
 #include <arrow/result.h>
 #include <arrow/type.h>
@@ -15,5 +16,10 @@ namespace headway::flow {
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> fitted(const std::shared_ptr<arrow::RecordBatch>& batch,
                                                           const std::shared_ptr<arrow::Schema>& schema,
                                                           const std::string& name, const std::string& where);
+
+/// A column's values as those of `type`. Errors: there is no such value, or no words at all where
+/// types have nothing in common.
+arrow::Result<std::shared_ptr<arrow::Array>> fitted_column(const std::shared_ptr<arrow::Array>& column,
+                                                           const std::shared_ptr<arrow::DataType>& type);
 
 }  // namespace headway::flow

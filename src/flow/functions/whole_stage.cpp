@@ -142,11 +142,23 @@ std::function<void(std::int64_t, const std::string&)> announcement(const std::st
   };
 }
 
+/// As DuckDB gives rows back: without dictionaries, and each column may have nulls.
+std::shared_ptr<arrow::Schema> plain_schema(const std::shared_ptr<arrow::Schema>& schema) {
+  if (schema == nullptr) return nullptr;
+  arrow::FieldVector fields;
+  for (const auto& field : schema->fields()) {
+    const bool is_dictionary = field->type()->id() == arrow::Type::DICTIONARY;
+    auto type = is_dictionary ? static_cast<const arrow::DictionaryType&>(*field->type()).value_type() : field->type();
+    fields.push_back(arrow::field(field->name(), std::move(type)));
+  }
+  return arrow::schema(std::move(fields));
+}
+
 }  // namespace
 
 std::unique_ptr<Stage> whole_stage(std::shared_ptr<FunctionPools> pools, const data::WholeNode& node,
                                    std::vector<std::unique_ptr<Stage>> inputs, const WholeMemory& memory,
-                                   const std::string& scratch, SeenAt seen, std::shared_ptr<arrow::Schema> schema) {
+                                   const std::string& scratch, SeenAt seen) {
   WholeSpec spec;
   spec.name = node.operation == "group_map" ? "groupby" : node.operation;
   JsonObject arguments;
@@ -156,8 +168,10 @@ std::unique_ptr<Stage> whole_stage(std::shared_ptr<FunctionPools> pools, const d
   spec.memory_bytes = memory.duckdb;
   spec.scratch = scratch;
   spec.spilled = announcement(spec.name);
-  spec.rows_are_large = seen.rows->are_large(seen.node);
-  spec.found_large = [seen = std::move(seen)] { seen.rows->set_large(seen.node); };
+  spec.rows_are_large = seen.rows->are_large(seen.giver);
+  spec.found_large = [seen = std::move(seen)] { seen.rows->set_large(seen.giver); };
+  const bool keeps_columns = node.operation == "sort" || node.operation == "random_shuffle";
+  auto schema = keeps_columns ? plain_schema(inputs.front()->schema()) : nullptr;
   return std::make_unique<WholeStage>(std::move(pools), std::move(spec), std::move(inputs),
                                       memory.duckdb + memory.beside, std::move(schema));
 }

@@ -22,11 +22,10 @@ struct WholeMemory {
 
 /// An operation on all rows of its inputs, as a stage. It begins with the first `next`. Of
 /// group_map the rows come sorted by keys, in chunks of whole groups: `group_step` calls its
-/// function. Spilling is reported on the error output. `schema`: of the result, where it is known.
+/// function. Spilling is reported on the error output.
 std::unique_ptr<Stage> whole_stage(std::shared_ptr<FunctionPools> pools, const data::WholeNode& node,
                                    std::vector<std::unique_ptr<Stage>> inputs, const WholeMemory& memory,
-                                   const std::string& scratch, SeenAt seen,
-                                   std::shared_ptr<arrow::Schema> schema = nullptr);
+                                   const std::string& scratch, SeenAt seen);
 
 /// What group_map's function makes of chunks of whole groups, as a spec for function_step.
 FunctionSpec group_function(const data::WholeNode& node, const std::vector<std::string>& blobs);

@@ -21,7 +21,7 @@ std::shared_ptr<arrow::Schema> wider_schema(const std::shared_ptr<arrow::Schema>
 bool is_wider(const std::shared_ptr<arrow::DataType>& to, const std::shared_ptr<arrow::DataType>& from);
 
 /// The failure of a plan that succeeds when its stages are made again. `schema` has the wider types
-/// where they are kept for the next time: see `WiderTypes`.
+/// where they are kept for the next time: see `SeenRows`.
 arrow::Status schema_widened(const arrow::Status& misfit, std::shared_ptr<arrow::Schema> schema = nullptr);
 bool is_schema_widened(const arrow::Status& status);
 std::shared_ptr<arrow::Schema> widened_schema(const arrow::Status& status);

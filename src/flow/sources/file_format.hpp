@@ -86,12 +86,12 @@ arrow::Result<std::int64_t> unit_bytes_of(const data::ReadNode& read);
 /// formats that have samples.
 arrow::Result<std::unique_ptr<Source>> open_file_source(const data::ReadNode& read, std::unique_ptr<FileFormat> format,
                                                         arrow::MemoryPool* pool, std::int64_t errored_max = 0,
-                                                        std::shared_ptr<WiderTypes> wider = nullptr);
+                                                        std::shared_ptr<SeenRows> wider = nullptr);
 
 /// The schema of that source, whose files are not cut. Null: they cannot be found or opened.
 arrow::Result<std::shared_ptr<arrow::Schema>> schema_of_file_source(const data::ReadNode& read,
                                                                     std::unique_ptr<FileFormat> format,
                                                                     arrow::MemoryPool* pool, std::int64_t errored_max,
-                                                                    std::shared_ptr<WiderTypes> wider);
+                                                                    std::shared_ptr<SeenRows> wider);
 
 }  // namespace headway::flow

@@ -292,7 +292,7 @@ arrow::Result<std::shared_ptr<arrow::Schema>> open_format(FileFormat& format, co
 /// Finds the files and fixes the columns that their format has.
 arrow::Result<std::shared_ptr<OpenedFiles>> open_files(const data::ReadNode& read, std::unique_ptr<FileFormat> format,
                                                        arrow::MemoryPool* pool, std::int64_t errored_max,
-                                                       std::shared_ptr<WiderTypes> wider) {
+                                                       std::shared_ptr<SeenRows> wider) {
   static const arrow::Status kernels = arrow::compute::Initialize();
   ARROW_RETURN_NOT_OK(kernels);
   auto opened = std::make_shared<OpenedFiles>();
@@ -303,7 +303,7 @@ arrow::Result<std::shared_ptr<OpenedFiles>> open_files(const data::ReadNode& rea
   if (wider != nullptr && opened->format->has_samples()) {
     opened->wider = std::move(wider);
     opened->source = name_of_source(read, files);
-    const auto known = opened->wider->find(opened->source);
+    const auto known = opened->wider->types(opened->source);
     if (known != nullptr) opened->format_schema = opened->format->widen(*known);
   }
   return opened;
@@ -337,7 +337,7 @@ arrow::Result<std::int64_t> unit_bytes_of(const data::ReadNode& read) {
 
 arrow::Result<std::unique_ptr<Source>> open_file_source(const data::ReadNode& read, std::unique_ptr<FileFormat> format,
                                                         arrow::MemoryPool* pool, std::int64_t errored_max,
-                                                        std::shared_ptr<WiderTypes> wider) {
+                                                        std::shared_ptr<SeenRows> wider) {
   ARROW_ASSIGN_OR_RAISE(auto opened, open_files(read, std::move(format), pool, errored_max, std::move(wider)));
   ARROW_RETURN_NOT_OK(set_schema(read, *opened));
   ARROW_ASSIGN_OR_RAISE(std::vector<Piece> pieces, split_all(*opened, errored_max != 0));
@@ -349,7 +349,7 @@ arrow::Result<std::unique_ptr<Source>> open_file_source(const data::ReadNode& re
 arrow::Result<std::shared_ptr<arrow::Schema>> schema_of_file_source(const data::ReadNode& read,
                                                                     std::unique_ptr<FileFormat> format,
                                                                     arrow::MemoryPool* pool, std::int64_t errored_max,
-                                                                    std::shared_ptr<WiderTypes> wider) {
+                                                                    std::shared_ptr<SeenRows> wider) {
   const auto opened = open_files(read, std::move(format), pool, errored_max, std::move(wider));
   if (!opened.ok()) return nullptr;
   ARROW_RETURN_NOT_OK(set_schema(read, **opened));

@@ -40,14 +40,14 @@ constexpr std::array<std::string_view, 4> by_first_file = {"arrow", "numpy", "or
 }  // namespace
 
 arrow::Result<std::unique_ptr<Source>> open_source(const data::ReadNode& node, arrow::MemoryPool* pool,
-                                                   std::int64_t errored_max, std::shared_ptr<WiderTypes> wider) {
+                                                   std::int64_t errored_max, std::shared_ptr<SeenRows> wider) {
   ARROW_ASSIGN_OR_RAISE(auto format, format_of(node));
   return open_file_source(node, std::move(format), pool, errored_max, std::move(wider));
 }
 
 arrow::Result<std::shared_ptr<arrow::Schema>> schema_of_files(const data::ReadNode& node, arrow::MemoryPool* pool,
                                                               std::int64_t errored_max,
-                                                              std::shared_ptr<WiderTypes> wider) {
+                                                              std::shared_ptr<SeenRows> wider) {
   data::ReadNode read = node;
   if (std::ranges::count(by_first_file, read.format) > 0 && !read.paths.empty()) read.paths.resize(1);
   auto format = format_of(read);

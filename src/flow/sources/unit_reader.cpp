@@ -113,7 +113,7 @@ class UnitReader : public arrow::RecordBatchReader {
   /// With the file and, unless the words have a row, the rows of the piece.
   arrow::Status named(const arrow::Status& failure, bool has_row = false) const {
     if (const auto wider = widened_schema(failure); wider != nullptr && opened_->wider != nullptr) {
-      opened_->wider->add(opened_->source, wider);
+      opened_->wider->add_types(opened_->source, wider);
       return failure;
     }
     const arrow::Status status = is_schema_widened(failure) ? failure.WithDetail(nullptr) : failure;

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "flow/seen_rows.hpp"
 #include "flow/sources/file_format.hpp"
-#include "flow/sources/wider_types.hpp"
 
 #include <arrow/record_batch.h>
 
@@ -19,7 +19,7 @@ struct OpenedFiles {
   /// What the source gives: columns of the format, then those of partitions, then the path.
   std::shared_ptr<arrow::Schema> schema;
   /// Where types of its columns are kept, and under which name; null: nowhere.
-  std::shared_ptr<WiderTypes> wider;
+  std::shared_ptr<SeenRows> wider;
   std::string source;
   /// For each field of `schema` its place in [format | partitions | path].
   std::vector<int> places;

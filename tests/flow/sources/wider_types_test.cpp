@@ -1,4 +1,4 @@
-#include "flow/sources/wider_types.hpp"
+#include "flow/seen_rows.hpp"
 
 #include "flow/functions/wider_schema.hpp"
 #include "flow/sources/files_on_disk.hpp"
@@ -29,15 +29,15 @@ BOOST_AUTO_TEST_SUITE(types_behind_samples)
 BOOST_AUTO_TEST_CASE(are_known_when_the_source_is_opened_again) {
   const FilesOnDisk disk;
   const auto node = five_files(disk, "{\"x\": 0.5}\n");
-  const auto types = std::make_shared<WiderTypes>();
-  const auto first = must(open_source(node, arrow::default_memory_pool(), 0, types));
+  const auto seen = std::make_shared<SeenRows>();
+  const auto first = must(open_source(node, arrow::default_memory_pool(), 0, seen));
   BOOST_TEST(first->schema()->Equals(*x_is(arrow::int64())));
   BOOST_TEST(is_schema_widened(rows_of(*first).status()));
-  const auto again = must(open_source(node, arrow::default_memory_pool(), 0, types));
+  const auto again = must(open_source(node, arrow::default_memory_pool(), 0, seen));
   check_column(*must(rows_of(*again)), "x", arrow::float64(), "[1, 0.5, 1, 1, 1]");
   // A part of the columns is of the same files.
   const auto part = read_node("json", {disk.path("in")}, R"({"columns": ["x"]})");
-  BOOST_TEST(must(open_source(part, arrow::default_memory_pool(), 0, types))->schema()->Equals(*again->schema()));
+  BOOST_TEST(must(open_source(part, arrow::default_memory_pool(), 0, seen))->schema()->Equals(*again->schema()));
 }
 
 BOOST_AUTO_TEST_CASE(are_errors_where_nobody_keeps_them) {
@@ -45,25 +45,29 @@ BOOST_AUTO_TEST_CASE(are_errors_where_nobody_keeps_them) {
   const auto failed = rows_of(five_files(disk, "{\"x\": 0.5}\n"));
   BOOST_TEST(!is_schema_widened(failed.status()));
   BOOST_TEST(contains(error_of(failed), "1.json: "), error_of(failed));
-  const auto types = std::make_shared<WiderTypes>();
+  const auto seen = std::make_shared<SeenRows>();
   const auto said = five_files(disk, "{\"x\": 0.5}\n", R"({"column_types": {"x": "int64"}})");
-  const auto source = must(open_source(said, arrow::default_memory_pool(), 0, types));
+  const auto source = must(open_source(said, arrow::default_memory_pool(), 0, seen));
   BOOST_TEST(!is_schema_widened(rows_of(*source).status()));
 }
 
 BOOST_AUTO_TEST_CASE(are_kept_for_the_sources_that_were_used_last) {
-  WiderTypes types;
-  BOOST_TEST(types.find("a") == nullptr);
-  types.add("a", x_is(arrow::null()));
-  types.add("a", x_is(arrow::int64()));
-  types.add("a", x_is(arrow::float64()));
-  types.add("b", x_is(arrow::int64()));
+  SeenRows seen;
+  BOOST_TEST(seen.types("a") == nullptr);
+  seen.add_types("a", x_is(arrow::null()));
+  seen.add_types("a", x_is(arrow::int64()));
+  seen.add_types("a", x_is(arrow::float64()));
+  seen.add_types("b", x_is(arrow::int64()));
   for (int i = 0; i < 63; ++i) {
-    BOOST_TEST(types.find("a")->Equals(*x_is(arrow::float64())));
-    types.add(std::to_string(i), x_is(arrow::int64()));
+    BOOST_TEST(seen.types("a")->Equals(*x_is(arrow::float64())));
+    seen.add_types(std::to_string(i), x_is(arrow::int64()));
   }
-  BOOST_TEST(types.find("a") != nullptr);
-  BOOST_TEST(types.find("b") == nullptr);
+  BOOST_TEST(seen.types("a") != nullptr);
+  BOOST_TEST(seen.types("b") == nullptr);
+  seen.set_large("a");
+  seen.set_large("c");
+  BOOST_TEST((seen.are_large("a") && seen.are_large("c") && !seen.are_large("b")));
+  BOOST_TEST((seen.types("a") != nullptr && seen.types("c") == nullptr));
 }
 
 BOOST_AUTO_TEST_CASE(blocks_have_whole_lines) {
