@@ -367,7 +367,7 @@ def _restored(batch: Any, carried: list[dict[str, Carried]], come_from: dict[str
     import pyarrow as pa
 
     columns = []
-    names = list(map(whole_names.own_name, batch.schema.names))
+    names = list(map(whole_names.own_names, batch.schema.names))
     for name, column in zip(names, batch.columns, strict=True):
         if name in come_from:
             side, own = come_from[name]

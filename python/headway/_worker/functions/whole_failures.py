@@ -11,6 +11,9 @@ from headway._worker.functions.whole_names import own_names
 _USED = re.compile(r"failed to offload data block.*?\((\S+ \S+?)/", re.DOTALL)
 _NO_SPACE = "No space left on device"
 _NO_MEMORY = "Out of Memory Error"
+_TOO_LARGE = re.compile(
+    r"with value (-?\d+) can't be cast.* destination type INT64 when casting from source column (.*)"
+)
 _MORE_MEMORY = (
     "give data sets more memory (DataContext.get_current().execution_options.resource_limits, object_store_memory)"
 )
@@ -18,8 +21,8 @@ _MORE_MEMORY = (
 
 def in_words(error: Exception, operation: str, folder: str, memory: int) -> Exception:
     """The error to raise in place of one of DuckDB's: a disk that is full is an OSError that says
-    how much was written, where, and what to change, and too little memory is a MemoryError. Others
-    have the columns' own names.
+    how much was written, where, and what to change; too little memory is a MemoryError, and a sum
+    of integers that is too large an OverflowError. Others have the columns' own names.
 
     Args:
         error: What was raised.
@@ -35,6 +38,10 @@ def in_words(error: Exception, operation: str, folder: str, memory: int) -> Exce
         )
     if not used and _NO_SPACE not in str(error):
         text = own_names(str(error))
+        if found := _TOO_LARGE.search(text):
+            return OverflowError(
+                f"{found[2]} is {found[1]}, which is no int64: cast the column to pa.decimal128(38, 0) first"
+            )
         return error if text == str(error) else type(error)(text)
     written = f" after {used[1]}" if used else ""
     place = os.path.dirname(folder)

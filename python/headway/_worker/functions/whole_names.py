@@ -8,26 +8,24 @@ import re
 ROW = "__headway_row"
 #: The name of the rows' numbers' next 8 bits.
 ROW_HIGH = "__headway_row_high"
-#: In place of an empty name, which SQL has not; such as that of the index in pandas' CSV files.
-_NAMELESS = "__headway_nameless"
+#: In place of a name that SQL does not have, or that could be one of ours: its bytes. An empty name
+#: is that of the index in pandas' CSV files.
+_BYTES = re.compile(r"__headway_bytes_((?:[0-9a-f]{2})*)")
 #: Behind a name with capitals. The number's bits say which letters are.
 _CAPITALS = re.compile(r"__headway_capitals_([0-9a-f]+)")
 
 
 def seen_name(name: str) -> str:
     """A column's name as DuckDB sees it; another for each name, also without regard to case."""
+    if not name or "\0" in name or "__headway_" in name:
+        return f"__headway_bytes_{name.encode().hex()}"
     capitals = sum(1 << index for index, letter in enumerate(name) if letter.isascii() and letter.isupper())
-    return (f"{name}__headway_capitals_{capitals:x}" if capitals else name) or _NAMELESS
-
-
-def own_name(seen: str) -> str:
-    """The column's name of a name that DuckDB sees."""
-    return "" if seen == _NAMELESS else _CAPITALS.sub("", seen)
+    return f"{name}__headway_capitals_{capitals:x}" if capitals else name
 
 
 def own_names(text: str) -> str:
-    """The same text of DuckDB's about columns by their own names."""
-    return _CAPITALS.sub("", text)
+    """A column's name, or a text of DuckDB's about columns, by their own names."""
+    return _BYTES.sub(lambda found: bytes.fromhex(found[1]).decode(), _CAPITALS.sub("", text))
 
 
 def quoted(name: str) -> str:
