@@ -28,9 +28,19 @@ Json with_sorted_keys(const Json& value) {
   return sorted;
 }
 
+/// A pickled function has the digest of what it does behind it (`_function_digest.py`): its bytes
+/// differ from process to process.
+std::string digest_of_function(std::string_view blob) {
+  constexpr std::string_view mark = "headway-function:";
+  constexpr std::size_t digits = 32;
+  if (blob.size() < mark.size() + digits) return digest_of(blob);
+  const std::string_view tail = blob.substr(blob.size() - mark.size() - digits);
+  return tail.starts_with(mark) ? std::string(tail.substr(mark.size())) : digest_of(blob);
+}
+
 std::string digest_in(std::int64_t blob, std::span<const std::string_view> blobs) {
   const auto index = static_cast<std::size_t>(blob);
-  return blob >= 0 && index < blobs.size() ? digest_of(blobs[index]) : "none";
+  return blob >= 0 && index < blobs.size() ? digest_of_function(blobs[index]) : "none";
 }
 
 /// The blob under `key`, where there is one, as its digest.

@@ -132,6 +132,18 @@ BOOST_AUTO_TEST_CASE(files_of_a_python_filesystem_are_named_by_their_paths) {
              "node 0 of the plan (read): blob is 2; allowed: the index of one of the 2 blobs that came with the plan");
 }
 
+BOOST_AUTO_TEST_CASE(a_function_is_what_it_does_and_not_how_it_is_pickled) {
+  const auto hash_of = [](const std::string& blob) {
+    const std::array<std::string_view, 2> blobs = {blob, "other bytes"};
+    return plan_hash(identity_of(plan_of(plan_text), blobs));
+  };
+  const std::string digits = "0123456789abcdef0123456789abcdef";
+  BOOST_TEST(hash_of("one pickle.headway-function:" + digits) == hash_of("another.headway-function:" + digits));
+  BOOST_TEST(hash_of("one pickle.headway-function:" + digits) !=
+             hash_of("one pickle.headway-function:" + digits + "0"));
+  BOOST_TEST(hash_of("one pickle") != hash_of("another"));
+}
+
 BOOST_AUTO_TEST_CASE(a_changed_plan_is_said_in_words) {
   BOOST_TEST(difference_after("\"rows\": 10", "\"rows\": 20") == "limit: rows was 10, is 20");
   BOOST_TEST(difference_after("\"blob\": 0", "\"blob\": 1") == "function scale: its function is another one");

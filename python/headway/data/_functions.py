@@ -12,6 +12,7 @@ import cloudpickle
 
 from headway._values import pickling
 from headway._values.arguments import check_above_0, check_number, check_str, refuse
+from headway.data import _function_digest
 
 _FORMATS = {"default": "numpy", "numpy": "numpy", "pandas": "pandas", "pyarrow": "pyarrow", None: "pyarrow"}
 _CONCURRENCY = "None, an integer above 0, or a pair of the least and the most"
@@ -162,11 +163,12 @@ def packed(function: Any, given: Arguments) -> bytes:
         "constructor_kwargs": _mapping("fn_constructor_kwargs", given.constructor_kwargs),
     }
     try:
-        return cloudpickle.dumps(call)
+        pickled = cloudpickle.dumps(call)
     except Exception:
         names = ("fn", *(f"fn_{name}" for name in list(call)[1:]))
         pickling.dumps(tuple(call.values()), names, "function")  # It raises, and names the culprit.
         raise
+    return _function_digest.marked(pickled, call)
 
 
 def name_of(function: Any) -> str:
