@@ -1,5 +1,7 @@
 #pragma once
 
+#include "flow/large_blocks.hpp"
+
 #include <arrow/memory_pool.h>
 
 #include <atomic>
@@ -72,7 +74,7 @@ class Budget {
   const std::int64_t bytes_;
   std::int64_t taken_ = 0;
   std::int64_t peak_ = 0;
-  arrow::ProxyMemoryPool pool_{arrow::default_memory_pool()};
+  arrow::ProxyMemoryPool pool_{large_blocks()};
 };
 
 /// Null: nothing is counted.

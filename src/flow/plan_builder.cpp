@@ -284,8 +284,8 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build_union(std::size_t index) {
 arrow::Result<PlanBuilder::Built> PlanBuilder::build_whole(std::size_t index, const data::WholeNode& whole) {
   ARROW_ASSIGN_OR_RAISE(auto stages, inputs_of(index));
   Built built;
-  built.stage =
-      whole_stage(engine_.functions(), whole, std::move(stages), whole_memory(), engine_.scratch(), seen_at(index));
+  built.stage = whole_stage(engine_.functions(), whole, std::move(stages), whole_memory(), engine_.scratch(),
+                            seen_at(index), config_.demand);
   built.stage = gauged(std::move(built.stage), whole.blob ? "groupby" : whole.operation);
   if (!whole.blob) return built;
   const UnitPlace place{config_.seed, config_.epoch, 0, "", true};

@@ -134,7 +134,7 @@ arrow::Result<std::unique_ptr<Stage>> PlanBuilder::shuffled_on_disk(std::unique_
   Stages inputs;
   inputs.push_back(std::move(rows));
   return whole_stage(engine_.functions(), sort, std::move(inputs), whole_memory(), engine_.scratch(),
-                     seen_at(input_.optimised.nodes.size() + shuffles_on_disk_++));
+                     seen_at(input_.optimised.nodes.size() + shuffles_on_disk_++), config_.demand);
 }
 
 /// A local shuffle is one in windows of units that have about as many rows. Rows that are shuffled

@@ -45,6 +45,10 @@ class WholeInput {
   /// The next piece; without rows at the end. `free`: slots that the worker has let go of.
   arrow::Result<wire::Frame> next(const std::vector<std::int64_t>& free) {
     free_.insert(free_.end(), free.begin(), free.end());
+    // Rows are read before they come into a slot, and have their own memory then.
+    for (const std::int64_t slot : free) {
+      if (is_too_much(slots_.at(slot)->size(), budget_)) slots_.at(slot)->trim();
+    }
     if (!ahead_) ahead_ = made();
     return *std::exchange(ahead_, std::nullopt);
   }
@@ -95,6 +99,7 @@ class WholeInput {
     if (fitting != free_.end()) {
       const std::int64_t slot = *fitting;
       free_.erase(fitting);
+      slots_.at(slot)->count_in();
       return slot;
     }
     const std::int64_t size = std::max(piece_bytes_min, (bytes + 4095) / 4096 * 4096);
@@ -163,7 +168,10 @@ class WholeReader : public arrow::RecordBatchReader {
 
   arrow::Status ReadNext(std::shared_ptr<arrow::RecordBatch>* batch) override {
     batch->reset();
-    if (results_.empty() && std::exchange(owes_answer_, false)) ARROW_RETURN_NOT_OK(go_on());
+    if (results_.empty() && std::exchange(owes_answer_, false)) {
+      if (spec_.wait_for_need) spec_.wait_for_need();
+      ARROW_RETURN_NOT_OK(go_on());
+    }
     while (results_.empty() && !done_) ARROW_RETURN_NOT_OK(take_message());
     if (results_.empty()) return arrow::Status::OK();
     *batch = std::move(results_.front());

@@ -29,6 +29,8 @@ struct WholeSpec {
   /// Called when rows are too large for DuckDB's memory, and not once they are kept beside it. The
   /// result fails with `is_schema_widened` then.
   std::function<void()> found_large;
+  /// Called before more of a large result is made while memory is full, by whoever reads it.
+  std::function<void()> wait_for_need;
   /// Called with the number that FunctionHost::kill_worker takes.
   std::function<void(std::int64_t worker)> started;
 };

@@ -158,7 +158,7 @@ std::shared_ptr<arrow::Schema> plain_schema(const std::shared_ptr<arrow::Schema>
 
 std::unique_ptr<Stage> whole_stage(std::shared_ptr<FunctionPools> pools, const data::WholeNode& node,
                                    std::vector<std::unique_ptr<Stage>> inputs, const WholeMemory& memory,
-                                   const std::string& scratch, SeenAt seen) {
+                                   const std::string& scratch, SeenAt seen, std::shared_ptr<Demand> demand) {
   WholeSpec spec;
   spec.name = node.operation == "group_map" ? "groupby" : node.operation;
   JsonObject arguments;
@@ -168,6 +168,7 @@ std::unique_ptr<Stage> whole_stage(std::shared_ptr<FunctionPools> pools, const d
   spec.memory_bytes = memory.duckdb;
   spec.scratch = scratch;
   spec.spilled = announcement(spec.name);
+  if (demand) spec.wait_for_need = [demand = std::move(demand)] { demand->wait_for_need(); };
   spec.rows_are_large = seen.rows->are_large(seen.giver);
   spec.found_large = [seen = std::move(seen)] { seen.rows->set_large(seen.giver); };
   const bool keeps_columns = node.operation == "sort" || node.operation == "random_shuffle";

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "data/plan_nodes.hpp"
+#include "flow/demand.hpp"
 #include "flow/functions/function_pools.hpp"
 #include "flow/seen_rows.hpp"
 #include "flow/stage.hpp"
@@ -22,10 +23,10 @@ struct WholeMemory {
 
 /// An operation on all rows of its inputs, as a stage. It begins with the first `next`. Of
 /// group_map the rows come sorted by keys, in chunks of whole groups: `group_step` calls its
-/// function. Spilling is reported on the error output.
+/// function. Spilling is reported on the error output. `demand`: of the rows' reader; may be null.
 std::unique_ptr<Stage> whole_stage(std::shared_ptr<FunctionPools> pools, const data::WholeNode& node,
                                    std::vector<std::unique_ptr<Stage>> inputs, const WholeMemory& memory,
-                                   const std::string& scratch, SeenAt seen);
+                                   const std::string& scratch, SeenAt seen, std::shared_ptr<Demand> demand);
 
 /// What group_map's function makes of chunks of whole groups, as a spec for function_step.
 FunctionSpec group_function(const data::WholeNode& node, const std::vector<std::string>& blobs);

@@ -1,5 +1,7 @@
 #include "core/location.hpp"
+#include "flow/large_blocks.hpp"
 #include "flow/sources/formats.hpp"
+#include "flow/sources/large_pages.hpp"
 #include "flow/sources/mapped_file.hpp"
 #include "flow/sources/read_options.hpp"
 
@@ -35,7 +37,9 @@ constexpr std::int64_t request_bytes_max = std::int64_t{4} << 20;
 /// Where columns are so many that each would be asked for less, all come at once if all rows are
 /// decoded at once anyway.
 constexpr std::int64_t request_bytes_min = std::int64_t{256} << 10;
-constexpr std::int64_t rows_of_a_part = std::int64_t{64} << 10;
+/// Of a part: at most so many rows, of about so many bytes.
+constexpr std::int64_t part_rows_max = std::int64_t{64} << 10;
+constexpr std::int64_t part_bytes = std::int64_t{16} << 20;
 /// How many files' footers are kept.
 constexpr std::size_t footers_max = 32;
 
@@ -79,6 +83,11 @@ std::int64_t decoded_bytes(const parquet::ColumnDescriptor& column, const parque
     case parquet::Type::FIXED_LEN_BYTE_ARRAY: return chunk.num_values() * column.type_length();
     default: return chunk.total_uncompressed_size() + chunk.num_values() * 4;
   }
+}
+
+std::int64_t rows_of_a_part(const Piece& piece) {
+  const std::int64_t row_bytes = piece.bytes / std::max<std::int64_t>(piece.rows, 1) + 1;
+  return std::clamp<std::int64_t>(part_bytes / row_bytes, 1, part_rows_max);
 }
 
 class ParquetFormat : public FileFormat {
@@ -133,15 +142,15 @@ class ParquetFormat : public FileFormat {
     // are decompressed, which takes less time than to map their pages.
     const auto columns_read = static_cast<std::int64_t>(std::max<std::size_t>(leaves.size(), 1));
     const std::int64_t request = remote ? std::min(round_bytes / columns_read, request_bytes_max) : 0;
-    const bool one_part = piece.rows <= rows_of_a_part;
+    const bool one_part = piece.rows <= rows_of_a_part(piece);
     const bool joined = remote && (whole || (one_part && request < request_bytes_min));
     const bool maps = opened.mapped && opened.mapped->maps();
     const bool fits = maps && can_be_mapped(*metadata->RowGroup(group), leaves);
     const std::int64_t buffer = joined || fits ? 0 : std::max(request, parquet::kDefaultBufferSize);
-    ARROW_ASSIGN_OR_RAISE(auto reader, reader_of(opened.file, metadata, joined, buffer, pool));
+    ARROW_ASSIGN_OR_RAISE(auto reader, reader_of(opened.file, metadata, joined, buffer, rows_of_a_part(piece), pool));
     if (!whole) {
       ARROW_ASSIGN_OR_RAISE(auto parts, reader->GetRecordBatchReader({group}, leaves));
-      auto checked = std::make_shared<Parts>(std::move(opened), std::move(reader), std::move(parts), piece.rows);
+      auto checked = std::make_shared<Parts>(std::move(opened), std::move(reader), std::move(parts), piece);
       // A single part needs no pages beside it while its rows are used.
       if (one_part) return all_of(std::move(checked));
       return checked;
@@ -199,8 +208,8 @@ class ParquetFormat : public FileFormat {
   class Parts : public arrow::RecordBatchReader {
    public:
     Parts(Opened opened, std::unique_ptr<parquet::arrow::FileReader> file,
-          std::unique_ptr<arrow::RecordBatchReader> parts, std::int64_t rows)
-        : opened_(std::move(opened)), file_(std::move(file)), parts_(std::move(parts)), expected_(rows) {}
+          std::unique_ptr<arrow::RecordBatchReader> parts, const Piece& piece)
+        : opened_(std::move(opened)), file_(std::move(file)), parts_(std::move(parts)), expected_(piece.rows) {}
     std::shared_ptr<arrow::Schema> schema() const override { return parts_->schema(); }
     arrow::Status ReadNext(std::shared_ptr<arrow::RecordBatch>* out) override {
       arrow::Status read = parts_->ReadNext(out);
@@ -215,7 +224,7 @@ class ParquetFormat : public FileFormat {
     Opened opened_;
     std::unique_ptr<parquet::arrow::FileReader> file_;
     std::unique_ptr<arrow::RecordBatchReader> parts_;
-    std::int64_t expected_;
+    const std::int64_t expected_;
     std::int64_t rows_ = 0;
   };
 
@@ -225,7 +234,7 @@ class ParquetFormat : public FileFormat {
 
   static arrow::Result<std::shared_ptr<arrow::Schema>> first_schema(const SourceFile& file, arrow::MemoryPool* pool) {
     ARROW_ASSIGN_OR_RAISE(const auto opened, open_file(file.location, pool));
-    ARROW_ASSIGN_OR_RAISE(const auto reader, reader_of(opened, nullptr, false, 0, pool));
+    ARROW_ASSIGN_OR_RAISE(const auto reader, reader_of(opened, nullptr, false, 0, part_rows_max, pool));
     std::shared_ptr<arrow::Schema> schema;
     ARROW_RETURN_NOT_OK(reader->GetSchema(&schema));
     return schema;
@@ -241,21 +250,24 @@ class ParquetFormat : public FileFormat {
   }
 
   /// Pages are decompressed into memory of Arrow's own pool, and values decoded into `pool`.
-  /// `buffer`: so many bytes of a column are read at a time; 0: all.
+  /// `buffer`: so many bytes of a column are read at a time; 0: all. `part_rows`: so many rows are
+  /// decoded at a time.
   static arrow::Result<std::unique_ptr<parquet::arrow::FileReader>> reader_of(
       const std::shared_ptr<arrow::io::RandomAccessFile>& opened, const Metadata& metadata, bool joined,
-      std::int64_t buffer, arrow::MemoryPool* pool) {
-    parquet::ReaderProperties bytes(arrow::default_memory_pool());
+      std::int64_t buffer, std::int64_t part_rows, arrow::MemoryPool* pool) {
+    parquet::ReaderProperties bytes(large_blocks());
     parquet::ArrowReaderProperties values(/*use_threads=*/false);
     values.set_pre_buffer(joined);
-    values.set_batch_size(rows_of_a_part);
+    values.set_batch_size(part_rows);
     if (buffer > 0) {
       bytes.enable_buffered_stream();
       bytes.set_buffer_size(buffer);
     }
-    parquet::arrow::FileReaderBuilder builder;
-    ARROW_RETURN_NOT_OK(builder.Open(opened, bytes, metadata));
-    return builder.memory_pool(pool)->properties(values)->Build();
+    BEGIN_PARQUET_CATCH_EXCEPTIONS
+    auto file = joined ? parquet::ParquetFileReader::Open(opened, bytes, metadata)
+                       : without_used_pages(opened, bytes, metadata);
+    return parquet::arrow::FileReader::Make(pool, std::move(file), values);
+    END_PARQUET_CATCH_EXCEPTIONS
   }
 
   /// A file must have the columns that are asked for, and no others where all are.

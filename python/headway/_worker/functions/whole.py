@@ -25,12 +25,8 @@ from headway._worker.functions.failures import failure_of
 from headway._worker.functions.frames import Frame, Link
 from headway._worker.functions.outputs_link import Outputs
 from headway._worker.functions.whole_columns import Carried, empty, width
+from headway._worker.functions.whole_imports import imported_duckdb
 from headway._worker.functions.whole_inputs import Input, chained
-
-_NO_DUCKDB = (
-    "sort, groupby, join, unique and shuffles beyond memory need the package duckdb, which is not installed; "
-    "run: pip install duckdb"
-)
 
 #: Bytes that DuckDB needs for each of its threads to sort more than memory holds: with 48 MiB it
 #: fails, with 56 MiB it does not. It never gets less than those of one thread.
@@ -101,12 +97,9 @@ class Whole:
         return "groupby" if self._operation == "group_map" else self._operation
 
     def _do(self) -> None:
+        duckdb = imported_duckdb()
         import pyarrow as pa
 
-        try:
-            import duckdb
-        except ImportError:
-            raise RuntimeError(_NO_DUCKDB) from None
         begin = 0
         for size in self._fields["schema_bytes"]:
             self._schemas.append(pa.ipc.read_schema(pa.py_buffer(self._schema_blob[begin : begin + size])))

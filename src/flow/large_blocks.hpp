@@ -1,0 +1,13 @@
+#pragma once
+
+#include <arrow/memory_pool.h>
+
+namespace headway::flow {
+
+/// Arrow's own pool, except that blocks of 32 MiB or more go back to the system when they are
+/// freed. Arrow's allocator keeps what is freed for the next block of that size, which makes scans
+/// faster; of large rows and pages, whose sizes differ, it would keep several. Any thread; it never
+/// ends.
+arrow::MemoryPool* large_blocks();
+
+}  // namespace headway::flow
