@@ -4,6 +4,7 @@
 #include "core/json_text.hpp"
 #include "flow/functions/whole_operation.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <deque>
@@ -154,6 +155,19 @@ std::shared_ptr<arrow::Schema> plain_schema(const std::shared_ptr<arrow::Schema>
   return arrow::schema(std::move(fields));
 }
 
+/// Of an operation that puts rows into an order. Null: it is another one, or keys are missing,
+/// which the operation says.
+std::shared_ptr<arrow::Schema> schema_of(const data::WholeNode& node, const Stage& input) {
+  auto schema = plain_schema(input.schema());
+  if (schema == nullptr || node.operation == "random_shuffle") return schema;
+  const Json* const keys = node.options.if_contains("keys");
+  if (node.operation != "sort" || keys == nullptr || !keys->is_array()) return nullptr;
+  const bool has_all = std::ranges::all_of(keys->get_array(), [&](const Json& key) {
+    return key.is_string() && schema->GetFieldIndex(std::string(key.get_string())) >= 0;
+  });
+  return has_all ? schema : nullptr;
+}
+
 }  // namespace
 
 std::unique_ptr<Stage> whole_stage(std::shared_ptr<FunctionPools> pools, const data::WholeNode& node,
@@ -171,8 +185,7 @@ std::unique_ptr<Stage> whole_stage(std::shared_ptr<FunctionPools> pools, const d
   if (demand) spec.wait_for_need = [demand = std::move(demand)] { demand->wait_for_need(); };
   spec.rows_are_large = seen.rows->are_large(seen.giver);
   spec.found_large = [seen = std::move(seen)] { seen.rows->set_large(seen.giver); };
-  const bool keeps_columns = node.operation == "sort" || node.operation == "random_shuffle";
-  auto schema = keeps_columns ? plain_schema(inputs.front()->schema()) : nullptr;
+  auto schema = schema_of(node, *inputs.front());
   return std::make_unique<WholeStage>(std::move(pools), std::move(spec), std::move(inputs),
                                       memory.duckdb + memory.beside, std::move(schema));
 }

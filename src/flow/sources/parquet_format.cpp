@@ -142,12 +142,14 @@ class ParquetFormat : public FileFormat {
     // are decompressed, which takes less time than to map their pages.
     const auto columns_read = static_cast<std::int64_t>(std::max<std::size_t>(leaves.size(), 1));
     const std::int64_t request = remote ? std::min(round_bytes / columns_read, request_bytes_max) : 0;
-    const bool one_part = piece.rows <= rows_of_a_part(piece);
-    const bool joined = remote && (whole || (one_part && request < request_bytes_min));
+    const bool together = remote && request < request_bytes_min;
+    const std::int64_t part_rows = together ? part_rows_max : rows_of_a_part(piece);
+    const bool one_part = piece.rows <= part_rows;
+    const bool joined = remote && (whole || (one_part && together));
     const bool maps = opened.mapped && opened.mapped->maps();
     const bool fits = maps && can_be_mapped(*metadata->RowGroup(group), leaves);
     const std::int64_t buffer = joined || fits ? 0 : std::max(request, parquet::kDefaultBufferSize);
-    ARROW_ASSIGN_OR_RAISE(auto reader, reader_of(opened.file, metadata, joined, buffer, rows_of_a_part(piece), pool));
+    ARROW_ASSIGN_OR_RAISE(auto reader, reader_of(opened.file, metadata, joined, buffer, part_rows, pool));
     if (!whole) {
       ARROW_ASSIGN_OR_RAISE(auto parts, reader->GetRecordBatchReader({group}, leaves));
       auto checked = std::make_shared<Parts>(std::move(opened), std::move(reader), std::move(parts), piece);
