@@ -265,3 +265,24 @@ def test_the_data_process_of_a_program_without_standard_output_ends_with_it(tmp_
     subprocess.run(command, env={**os.environ, processes.MARK: mark}, check=True, timeout=LIMIT_S)
     assert counted.read_text() == "5"
     assert not processes.wait_gone(lambda: processes.marked(mark), LIMIT_S)
+
+
+def test_a_module_that_uses_data_sets_when_functions_import_it_starts_no_endless_chain(script, tmp_path):
+    (tmp_path / "imported.py").write_text(
+        "from headway import data\ndef same(batch): return batch\ndata.range(10).map_batches(same).count()\n"
+    )
+    code, output = script.run(f"""
+        import sys
+        sys.path.insert(0, {str(tmp_path)!r})
+        import imported
+    """)
+    assert code == 1
+    assert 'needs `if __name__ == "__main__":` before them' in output
+    assert not processes.wait_gone(script.processes, LIMIT_S)
+
+
+def test_a_function_may_use_a_data_set():
+    def counts(batch):
+        return {"rows": [data.range(len(batch["id"])).map_batches(lambda inner: inner).count()]}
+
+    assert data.range(10).map_batches(counts).take_all() == [{"rows": 10}]

@@ -38,6 +38,8 @@ _ended: weakref.WeakSet[Stream] = weakref.WeakSet()
 #: So many batches of so many bytes, at most, are converted together.
 _TOGETHER_MAX = 16
 _SMALL_BYTES = 32 << 10
+#: A function may use data sets, and theirs none.
+_DEPTH_MAX = 1
 
 
 def ask(plan: Plan, what: str, context: DataContext) -> Any:
@@ -307,6 +309,7 @@ def _client(context: DataContext) -> _core.DataClient:
         there = _engines.get(os.getpid())
         if there is None or there[0].has_ended:
             _engines.clear()
+            _check_depth()
             _program.check_pyarrow()
             if there is None:
                 ending.at_shutdown(_leave)
@@ -317,6 +320,21 @@ def _client(context: DataContext) -> _core.DataClient:
             there = _engines[os.getpid()] = (process, _core.DataClient(process.address, json.dumps(hello)))
         _warn_of_budget(context.execution_options.budget())
         return there[1]
+
+
+def _check_depth() -> None:
+    """Ends a chain of processes in which each imports a module that starts the next one.
+
+    Raises:
+        RuntimeError: this process is a function's worker of a data set that a function uses.
+    """
+    from headway._worker.functions import host
+
+    if host.depth() > _DEPTH_MAX:
+        raise RuntimeError(
+            "a data set is used in a function of a data set that is itself used in a function; a module or script "
+            'that uses data sets while it is imported needs `if __name__ == "__main__":` before them'
+        )
 
 
 def _warn_of_budget(asked: int) -> None:
