@@ -14,7 +14,7 @@ from headway import _core
 from headway import _session as worker_session
 from headway._values import ending
 from headway._values.log import warn
-from headway.data import _elsewhere, _program, _scratch
+from headway.data import _elsewhere, _program, _scratch, _sharing
 from headway.data._batch import Batch, Layouts
 from headway.data._context import DataContext
 from headway.data._failures import as_users
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _lock = threading.Lock()
-#: By process: a forked child starts or joins its own.
-_engines: dict[int, tuple[_core.DataProcess, _core.DataClient]] = {}
+#: By process, as a forked child starts or joins its own, and by the folder of those who share rows;
+#: without one it is the engine of all else.
+_engines: dict[tuple[int, str], tuple[_core.DataProcess, _core.DataClient]] = {}
 #: What the engine has begun with, and what it was asked for since then.
 _budgets: set[int] = set()
 #: By plan; the last ones.
@@ -58,13 +59,13 @@ def ask_once(plan: Plan, what: str, context: DataContext) -> tuple[Any, bytes]:
     """The engine's answer, and the bytes that come with it. A process that was started for this
     question ends.
     """
-    had_one = os.getpid() in _engines
+    had_one = (os.getpid(), "") in _engines
     try:
         return _asked(plan, what, context)
     finally:
         if not had_one:
             with _lock:
-                _engines.pop(os.getpid(), None)
+                _engines.pop((os.getpid(), ""), None)
 
 
 def count(plan: Plan, context: DataContext) -> int:
@@ -159,7 +160,7 @@ class Stream:
         self.stats: Any = None
         self.dropped = 0
         with _talking():
-            client = _client(context)
+            client = _client(context, consumption.get("group", ""))
             others = _elsewhere.ask_for_workers(plan, context, client)
             request = _request(plan, context, consumption=consumption, other_nodes=others)
             self._core = client.open(request, list(plan.blobs))
@@ -299,25 +300,31 @@ def _talking() -> Iterator[None]:
         except _core.DataFailure:
             raise
         except RuntimeError:
-            if there := _engines.get(os.getpid()):
-                there[0].is_about_to_end()
+            for (owner, _), there in list(_engines.items()):
+                if owner == os.getpid():
+                    there[0].is_about_to_end()
             raise
 
 
-def _client(context: DataContext) -> _core.DataClient:
+def _client(context: DataContext, group: str = "") -> _core.DataClient:
+    """The way to the engine: for those who share rows outside of ranks the one of their group."""
+    of_ranks = _sharing.folder_of_ranks()
+    folder = "" if of_ranks else _sharing.folder_of(group)
     with _lock:
-        there = _engines.get(os.getpid())
-        if there is None or there[0].has_ended:
-            _engines.clear()
+        own, there = _running(""), _running(folder)
+        if there is None:
             _check_depth()
             _program.check_pyarrow()
-            if there is None:
-                ending.at_shutdown(_leave)
-            process = _core.DataProcess(_program.path(), _shared_folder(), _program.library_path())
+            ending.at_shutdown(_leave)
+            if folder and own:
+                _sharing.publish(folder, own[0].address)
+            process = _core.DataProcess(_program.path(), of_ranks or folder, _program.library_path())
             hello = _hello(context)
             _budgets.clear()
             _budgets.add(hello["budget"])
-            there = _engines[os.getpid()] = (process, _core.DataClient(process.address, json.dumps(hello)))
+            there = (process, _core.DataClient(process.address, json.dumps(hello)))
+            _engines[os.getpid(), folder] = there
+            _engines.setdefault((os.getpid(), ""), there)
         _warn_of_budget(context.execution_options.budget())
         return there[1]
 
@@ -335,6 +342,16 @@ def _check_depth() -> None:
             "a data set is used in a function of a data set that is itself used in a function; a module or script "
             'that uses data sets while it is imported needs `if __name__ == "__main__":` before them'
         )
+
+
+def _running(folder: str) -> tuple[_core.DataProcess, _core.DataClient] | None:
+    """What this process has of a folder, if it has not ended. What the parent of a forked child
+    has had is dropped.
+    """
+    for key, (process, _) in list(_engines.items()):
+        if key[0] != os.getpid() or process.has_ended:
+            del _engines[key]
+    return _engines.get((os.getpid(), folder))
 
 
 def _warn_of_budget(asked: int) -> None:
@@ -355,23 +372,6 @@ def _leave() -> None:
         stream.close()
     with _lock:
         _engines.clear()
-
-
-def _shared_folder() -> str:
-    """The folder by which the ranks of a node and attempt find one process; empty outside of
-    ranks.
-    """
-    session = worker_session.active()
-    if session is None or session.context["world_size"] == 1:
-        return ""
-    if os.environ.get(_scratch.OF_MACHINE):
-        return os.environ["TMPDIR"]  # Of the attempt, on this node.
-    context = session.context
-    name = f"attempt-{context['trial_id']}-{context['attempt']}-{context['plan']['node_rank']}"
-    path = os.path.join(_scratch.folder(), name)
-    with contextlib.suppress(FileExistsError):
-        os.mkdir(path, mode=0o700)
-    return path
 
 
 def _hello(context: DataContext) -> dict[str, Any]:

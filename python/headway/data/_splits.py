@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 from headway._values.arguments import check_bool, check_int, check_number, check_str, refuse
-from headway.data import _client, _materialize
+from headway.data import _client, _materialize, _sharing
 from headway.data._base import DatasetPart, kept
 from headway.data._consume import Consume
 from headway.data._epochs import Share
@@ -231,7 +231,7 @@ class Splits(Consume, DatasetPart):
         check_bool("equal", equal)
         if locality_hints is not None and len(locality_hints) != n:
             raise ValueError(f"locality_hints has {len(locality_hints)} ids; allowed: None or {n} ids")
-        group = uuid.uuid4().hex
+        group = _sharing.new_group()
         seed = uuid.uuid4().int % 2**62
         shares = (Share(group, n, rank, equal) for rank in range(n))
         return [DataIterator(self._plan, self.context, share, seed) for share in shares]
