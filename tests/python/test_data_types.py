@@ -10,6 +10,7 @@ import pandas
 import pyarrow as pa
 import pytest
 from headway import data
+from headway.data.expressions import col, lit
 
 pytestmark = pytest.mark.usefixtures("the_engine_ends")
 
@@ -65,6 +66,17 @@ def test_decimals_that_functions_return_have_one_type_in_every_piece():
         rows.repartition(3).map(lambda row: row),
     ):
         assert [row["price"] for row in made.take_all()] == prices
+
+
+def test_decimals_in_expressions_are_exact():
+    large = Decimal("12345678901234567890.12")  # No float has it.
+    rows = data.from_arrow(pa.table({"price": pa.array([large, Decimal("1.10"), None], pa.decimal128(30, 2))}))
+    added = rows.with_column("price", col("price") + Decimal("0.005"))
+    assert [row["price"] for row in added.take_all()] == [large + Decimal("0.005"), Decimal("1.105"), None]
+    assert rows.filter(expr=col("price") == large).count() == 1
+    assert rows.filter(expr=col("price").is_in([large, None])).count() == 2
+    assert rows.filter(expr=col("price").is_in([Decimal("1.10"), 2])).count() == 1
+    assert [row["price"] for row in rows.with_column("price", lit(Decimal("-1E+3"))).take(1)] == [Decimal(-1000)]
 
 
 def test_integers_beside_missing_ones_in_structs_stay_integers_in_functions():

@@ -14,7 +14,7 @@ from headway.data._expression_spaces import (
     StringNamespace,
     StructNamespace,
 )
-from headway.data._literals import plain, type_name, type_of
+from headway.data._literals import plain, plain_values, type_name, type_of
 
 
 class Expr:
@@ -167,7 +167,7 @@ class Expr:
         """
         if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
             refuse("values", values, "a list of values")
-        return call("is_in", self, values=[plain(f"values[{index}]", each) for index, each in enumerate(values)])
+        return call("is_in", self, values=plain_values("values", values))
 
     def not_in(self, values: Iterable[Any]) -> Expr:
         """Whether the value is none of ``values``.

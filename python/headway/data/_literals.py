@@ -5,10 +5,13 @@ from __future__ import annotations
 import base64
 import datetime
 import decimal
+from collections.abc import Iterable
 from typing import Any
 
 from headway._values.arguments import refuse
 
+#: Of Arrow's decimal128.
+_DIGITS_MAX = 38
 _LITERALS = "None, True, False, a number, text, bytes, a date, a time or a timedelta"
 
 
@@ -27,7 +30,15 @@ def plain(argument: str, value: Any) -> Any:
         return value.isoformat()
     if not isinstance(value, decimal.Decimal):
         refuse(argument, value, _LITERALS)
-    return float(value)
+    return f"{value:f}" if _type_of_decimal(value) else float(value)
+
+
+def plain_values(argument: str, values: Iterable[Any]) -> list[Any]:
+    """Values of one list as JSON has them: decimal numbers are exact where no others are."""
+    given = list(values)
+    if not all(each is None or isinstance(each, decimal.Decimal) for each in given):
+        given = [float(each) if isinstance(each, decimal.Decimal) else each for each in given]
+    return [plain(f"{argument}[{index}]", each) for index, each in enumerate(given)]
 
 
 def type_of(value: Any) -> str | None:
@@ -45,7 +56,17 @@ def type_of(value: Any) -> str | None:
         return "date32"
     if isinstance(value, datetime.time):
         return "time64[us]"
-    return None
+    return _type_of_decimal(value) if isinstance(value, decimal.Decimal) else None
+
+
+def _type_of_decimal(value: decimal.Decimal) -> str | None:
+    """The type that has it exactly; None where Arrow has none, such as for NaN."""
+    _, digits, exponent = value.as_tuple()
+    if not isinstance(exponent, int):
+        return None
+    scale = max(-exponent, 0)
+    precision = max(len(digits) + max(exponent, 0), scale)
+    return f"decimal128({precision}, {scale})" if precision <= _DIGITS_MAX else None
 
 
 def _of_python(value: Any) -> Any:

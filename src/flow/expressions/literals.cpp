@@ -66,7 +66,8 @@ ScalarResult scalar_of(const json::value& value, const std::shared_ptr<arrow::Da
   ARROW_ASSIGN_OR_RAISE(auto scalar, untyped(value));
   if (type == nullptr || scalar->type->Equals(*type)) return scalar;
   if (!scalar->is_valid) return arrow::MakeNullScalar(type);
-  if (value.is_string() && !is_text(type->id())) {
+  // Text becomes a decimal number by a cast alone.
+  if (value.is_string() && !is_text(type->id()) && !arrow::is_decimal(type->id())) {
     auto parsed = arrow::Scalar::Parse(type, std::string_view(value.get_string()));
     if (parsed.ok()) return parsed;
     return arrow::Status::Invalid("the literal ", json_text(value), " is no ", type->ToString());
