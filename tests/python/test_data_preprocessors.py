@@ -98,11 +98,25 @@ def test_both_forms_of_the_concatenator():
         assert sorted(made) == ["concat_out", "y"]
 
 
+def test_the_concatenator_takes_lists_of_one_length():
+    rows = data.from_items([{"v": [1.0, 2.0], "y": 3}, {"v": [4.0, None], "y": 5}])
+    made = Concatenator(columns=["y", "v"]).transform(rows).take_batch()["concat_out"]
+    assert np.array_equal(made, [[3, 1, 2], [5, 4, np.nan]], equal_nan=True)
+    frame = pandas.DataFrame({"v": [[1, 2], [3, 4]]})
+    assert Concatenator(columns=["v"]).transform_batch(frame)["concat_out"][1].tolist() == [3, 4]
+    with pytest.raises(TypeError, match="column 'v' holds lists of different lengths"):
+        Concatenator(columns=["v"]).transform_batch({"v": np.array([[1], [2, 3]], dtype=object)})
+
+
 def test_bins_are_those_of_pandas():
     values = [0.0, 1.0, 5.0, 10.0, 11.0]
     made = CustomKBinsDiscretizer(columns=["x"], bins=[0, 5, 10]).transform_batch({"x": values})["x"]
     expected = pandas.cut(values, [0, 5, 10], labels=False)
     assert np.array_equal(made, expected, equal_nan=True)
+    edges = CustomKBinsDiscretizer(columns=["x"], bins=np.array([0, 5, 10]))
+    assert np.array_equal(edges.transform_batch({"x": values})["x"], expected, equal_nan=True)
+    with pytest.raises(TypeError, match="allowed: at least two edges"):
+        CustomKBinsDiscretizer(columns=["x"], bins=pandas.IntervalIndex.from_breaks([0, 5, 10]))
 
 
 def test_one_that_was_not_fitted_says_so(rows):

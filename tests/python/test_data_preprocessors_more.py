@@ -89,7 +89,20 @@ def test_words_are_cut_counted_and_hashed():
 def test_transforms_of_torchvision_get_each_image_or_all():
     torch = pytest.importorskip("torch")
     images = data.from_numpy(np.arange(48, dtype=np.float32).reshape(2, 4, 6))
-    halved = TorchVisionPreprocessor(["data"], transform=lambda image: torch.as_tensor(image)[::2])
+    halved = TorchVisionPreprocessor(["data"], transform=lambda image: image[::2])
     assert halved.transform(images).take_batch()["data"].shape == (2, 2, 6)
     together = TorchVisionPreprocessor(["data"], transform=lambda batch: batch.mean((1, 2)), batched=True)
     assert together.transform(images).take_batch()["data"].tolist() == [11.5, 35.5]
+    flipped = TorchVisionPreprocessor(["data"], transform=lambda image: image.flip(0))
+    assert flipped.transform(images).take_batch()["data"][0, 0].tolist() == [18, 19, 20, 21, 22, 23]
+
+    def of_arrays(image):
+        if not isinstance(image, np.ndarray):
+            raise TypeError("pic should be PIL Image or ndarray")
+        return torch.from_numpy(image[:1].copy())
+
+    assert TorchVisionPreprocessor(["data"], transform=of_arrays).transform(images).take_batch()["data"].shape == (
+        2,
+        1,
+        6,
+    )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 from headway._values.arguments import check_bool, check_int, check_str, refuse
@@ -12,6 +13,7 @@ from headway.data._dataset import Dataset
 from headway.data.preprocessors import _statistics
 from headway.data.preprocessors._base import FitStatus, Preprocessor, check_dataset, column_of, in_its_format
 
+_EDGES = "at least two edges, from the least on, or a dict of them"
 _STRATEGIES = ("mean", "most_frequent", "constant")
 
 
@@ -147,8 +149,11 @@ class CustomKBinsDiscretizer(_Discretizer):
         self.stats_ = {}
         for name in self.columns:
             given = edges.get(name)
-            if isinstance(given, (str, bytes)) or not isinstance(given, Sequence) or len(given) < 2:
-                refuse("CustomKBinsDiscretizer.bins", bins, "at least two edges, from the least on, or a dict of them")
+            if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
+                refuse("CustomKBinsDiscretizer.bins", bins, _EDGES)
+            given = list(given)
+            if len(given) < 2 or not all(isinstance(each, Real) for each in given):
+                refuse("CustomKBinsDiscretizer.bins", bins, _EDGES)
             self.stats_[name] = [float(each) for each in given]
             if sorted(set(self.stats_[name])) != self.stats_[name]:
                 raise ValueError(f"CustomKBinsDiscretizer.bins is {bins}; allowed: edges from the least on")

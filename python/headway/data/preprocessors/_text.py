@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -207,8 +208,8 @@ class TorchVisionPreprocessor(Preprocessor):
 
     Args:
         columns: Columns of images: arrays of height, width and colours.
-        transform: Gets a tensor of an image, or an image as a transform such as ``ToTensor()``
-            wants it, and returns a tensor or an array.
+        transform: Gets a tensor of an image, or an array where it raises ``TypeError`` for
+            tensors, as ``ToTensor()`` does; returns a tensor or an array.
         output_columns: Where the results go; default: the same columns.
         batched: Whether the transform gets all images of a batch at once.
 
@@ -239,10 +240,30 @@ class TorchVisionPreprocessor(Preprocessor):
         for name, output in self._pairs():
             images = column_of(batch, name, "TorchVisionPreprocessor")
             if self.batched:
-                batch[output] = _array(self.torchvision_transform(images))
+                batch[output] = self._of(images)
                 continue
-            batch[output] = _stacked([_array(self.torchvision_transform(image)) for image in images])
+            batch[output] = _stacked([self._of(image) for image in images])
         return batch
+
+    def _of(self, array: Any) -> Any:
+        """What the transform makes of a tensor, or of an array where it takes no tensor, as
+        ``ToTensor()`` does not.
+        """
+        tensor = _tensor(array)
+        if tensor is not None:
+            with contextlib.suppress(TypeError):
+                return _array(self.torchvision_transform(tensor))
+        return _array(self.torchvision_transform(array))
+
+
+def _tensor(array: Any) -> Any:
+    """None where there is no torch, or no tensor of such values."""
+    try:
+        import torch
+
+        return torch.from_numpy(array if array.flags.writeable else array.copy())
+    except (ImportError, TypeError):
+        return None
 
 
 def _array(value: Any) -> Any:

@@ -69,7 +69,7 @@ class Concatenator(Preprocessor):
                 column_of(batch, name, "Concatenator")
         parts = []
         for name in (name for name in wanted if name in batch):
-            values = batch.pop(name)
+            values = _of_lists(name, batch.pop(name))
             if values.dtype.kind not in "biuf":
                 raise TypeError(f"column {name!r} holds {values.dtype}; allowed: columns of numbers (exclude it)")
             if values.ndim > 2 and not self.flatten:
@@ -81,6 +81,17 @@ class Concatenator(Preprocessor):
             )
         batch[self.output_column_name] = np.concatenate(parts, axis=1, dtype=self.dtype, casting="unsafe")
         return batch
+
+
+def _of_lists(name: str, values: Any) -> Any:
+    """Lists of equally many numbers as one array; other columns as they are."""
+    import numpy as np
+
+    if values.dtype != object or not len(values) or any(np.ndim(each) == 0 for each in values):
+        return values
+    if len({np.shape(each) for each in values}) > 1:
+        raise TypeError(f"column {name!r} holds lists of different lengths; allowed: lists of one length")
+    return np.stack([np.asarray(each) for each in values])
 
 
 def _checked_dtype(dtype: Any) -> Any:
