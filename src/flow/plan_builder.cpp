@@ -218,7 +218,7 @@ OtherThreads PlanBuilder::others(std::size_t stages) const {
 arrow::Result<std::shared_ptr<const UnitStep>> PlanBuilder::step_of(std::size_t index) {
   if (const auto* function = node(index).as<data::FunctionNode>()) {
     has_workers_ = true;
-    return function_step(engine_.functions(), *function, input_.blobs, input_.other_nodes);
+    return function_step(engine_.functions(), *function, input_.blobs, seen_at(index).giver, input_.other_nodes);
   }
   ARROW_ASSIGN_OR_RAISE(auto step, row_step(node(index), engine_.budget().pool()));
   if (step == nullptr) return not_yet(node(index));
@@ -289,7 +289,7 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build_whole(std::size_t index, co
   built.stage = gauged(std::move(built.stage), whole.blob ? "groupby" : whole.operation);
   if (!whole.blob) return built;
   const UnitPlace place{config_.seed, config_.epoch, 0, "", true};
-  auto step = function_step(engine_.functions(), group_function(whole, input_.blobs));
+  auto step = function_step(engine_.functions(), group_function(whole, input_.blobs), seen_at(index).giver);
   const auto gauge = gauge_of(step, "map_groups");
   ARROW_ASSIGN_OR_RAISE(built.stage, with_steps(engine_.budget(), step_limits(), std::move(built.stage),
                                                 {std::move(step)}, place, gauges_, {gauge}));

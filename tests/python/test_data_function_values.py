@@ -115,3 +115,14 @@ def test_times_in_units_that_arrow_lacks():
     assert stored(np.array(["2026-01-01T12"], "datetime64[h]")) == [NOON]
     assert stored(np.array([2], "timedelta64[W]")) == [weeks]
     assert stored([np.timedelta64(14, "D")]) == [weeks]
+
+
+def test_two_data_sets_that_share_a_function_have_their_own_types(tmp_path):
+    def parsed(batch):
+        return {"value": [float(text) if text.isdigit() else text for text in batch["text"]]}
+
+    for name, line in (("words", "one"), ("numbers", "1")):
+        (tmp_path / f"{name}.txt").write_text(line)
+    words, numbers = (data.read_text(str(tmp_path / f"{name}.txt")) for name in ("words", "numbers"))
+    assert words.map_batches(parsed).take_all() == [{"value": "one"}]
+    assert numbers.map_batches(parsed).take_all() == [{"value": 1.0}]

@@ -2,6 +2,7 @@
 
 #include "flow/functions/function_link.hpp"
 #include "flow/functions/function_schema.hpp"
+#include "flow/functions/output_schemas.hpp"
 #include "flow/functions/unit_attempts.hpp"
 #include "flow/functions/wider_schema.hpp"
 #include "flow/item_turn.hpp"
@@ -21,15 +22,16 @@ std::shared_ptr<const UserFailure> UserFailure::of(const arrow::Status& status) 
   return std::dynamic_pointer_cast<const UserFailure>(status.detail());
 }
 
+static bool is_filter(const FunctionCall& call) { return call.kind == "filter"; }
+
 class FunctionPool::State {
  public:
   State(std::shared_ptr<FunctionHost> host, FunctionSpec spec, std::shared_ptr<FunctionDesk> desk)
       : host_(std::move(host)),
         spec_(std::move(spec)),
-        desk_(spec_.other_nodes == feed::OtherNodes::never ? nullptr : std::move(desk)) {
+        desk_(spec_.other_nodes == feed::OtherNodes::never ? nullptr : std::move(desk)),
+        schemas_(std::ranges::all_of(spec_.calls, &is_filter) ? spec_.input : nullptr) {
     workers_max_ = std::max(1, spec_.workers_max > 0 ? spec_.workers_max : cores_);
-    const bool filters = std::ranges::all_of(spec_.calls, [](const auto& call) { return call.kind == "filter"; });
-    if (filters) schema_ = spec_.input;
   }
 
   arrow::Status open() {
@@ -58,13 +60,13 @@ class FunctionPool::State {
     if (is_stopped(caller)) {
       // Its worker may be in the middle of the unit.
       if (!done.ok()) discard(link);
-      release(done.ok() ? link : nullptr, work.decides_schema);
+      release(done.ok() ? link : nullptr, work);
       return cancelled();
     }
     if (has_input && !input && FunctionLink::is_death(done)) {
       const bool is_lost = link->has_lost_unit(done);
       discard(link);
-      release(nullptr, work.decides_schema);
+      release(nullptr, work);
       return input_is_gone(done, is_lost);
     }
     // Whatever has become of another node: the unit has its two attempts here.
@@ -81,13 +83,13 @@ class FunctionPool::State {
       link = renewed.ok() ? *renewed : nullptr;
       done = renewed.ok() ? run(*link, work, input, sink, delivered, caller) : renewed.status();
     }
-    release(link, work.decides_schema);
+    release(link, work);
     return done;
   }
 
-  std::shared_ptr<arrow::Schema> schema(const void* owner) const {
+  std::shared_ptr<arrow::Schema> schema(const std::string& giver, const void* owner) {
     const std::lock_guard lock(mutex_);
-    return schema_of(owner);
+    return schemas_.of(giver, owner);
   }
 
   int workers() const {
@@ -127,7 +129,7 @@ class FunctionPool::State {
   void forget_caller(const void* caller) {
     const std::lock_guard lock(mutex_);
     stopped_callers_.erase(caller);
-    schemas_.erase(caller);
+    schemas_.forget(caller);
   }
 
   void stop() {
@@ -159,7 +161,7 @@ class FunctionPool::State {
       if (may_take_elsewhere()) ARROW_RETURN_NOT_OK(take_elsewhere(lock));
       if (idle_.empty() && may_start_here()) ARROW_RETURN_NOT_OK(start_here(lock));
     } while (idle_.empty());
-    deciding_ = deciding_ || (work.decides_schema && !schema_);
+    if (work.decides_schema) schemas_.await(work.giver);
     FunctionLink* const link = take_idle();
     busy_[link] = caller;
     return link;
@@ -265,11 +267,11 @@ class FunctionPool::State {
 
   int running() const { return static_cast<int>(links_.size()) + starting_; }
 
-  void release(FunctionLink* link, bool decided) {
+  void release(FunctionLink* link, const FunctionWork& work) {
     const std::lock_guard lock(mutex_);
     if (link != nullptr) idle_.push_back(link);
     busy_.erase(link);
-    if (decided) deciding_ = false;
+    if (work.decides_schema) schemas_.end_await(work.giver);
     changed_.notify_all();
   }
 
@@ -311,7 +313,7 @@ class FunctionPool::State {
       if (before < delivered) batch = batch->Slice(delivered - before);
       ARROW_ASSIGN_OR_RAISE(const auto schema, decided_schema(batch->schema(), work, caller));
       auto fit = fitted(batch, schema, spec_.name, work.where);
-      if (!fit.ok()) return work.owner == nullptr ? fit.status() : widened_for(batch, schema, fit.status());
+      if (!fit.ok()) return work.owner == nullptr ? fit.status() : widened_for(work.giver, batch, schema, fit.status());
       batch = fit.MoveValueUnsafe();
       delivered = made;
       return sink(std::move(batch));
@@ -325,29 +327,26 @@ class FunctionPool::State {
                                                                const FunctionWork& work, const void* caller) {
     std::unique_lock lock(mutex_);
     const auto is_over = [&] { return stopped_ || stopped_callers_.contains(caller); };
-    changed_.wait(lock, [&] { return is_over() || schema_ || work.decides_schema || !deciding_; });
+    changed_.wait(lock, [&] {
+      return is_over() || schemas_.of(work.giver) || work.decides_schema || !schemas_.is_awaited(work.giver);
+    });
     if (is_over()) return cancelled();
-    if (!schema_) {
-      schema_ = own->RemoveMetadata();
-      deciding_ = false;
+    if (!schemas_.of(work.giver)) {
+      schemas_.set(work.giver, own->RemoveMetadata());
+      schemas_.end_await(work.giver);
       changed_.notify_all();
     }
-    return schema_of(work.owner);
-  }
-
-  /// With the mutex held: that of the pool, as it was when the owner first asked.
-  std::shared_ptr<arrow::Schema> schema_of(const void* owner) const {
-    if (owner == nullptr || !schema_) return schema_;
-    return schemas_.emplace(owner, schema_).first->second;
+    return schemas_.of(work.giver, work.owner);
   }
 
   /// Outputs of later owners have room for this one too, if a type has. Returns why it failed.
-  arrow::Status widened_for(const std::shared_ptr<arrow::RecordBatch>& batch,
+  arrow::Status widened_for(const std::string& giver, const std::shared_ptr<arrow::RecordBatch>& batch,
                             const std::shared_ptr<arrow::Schema>& schema, const arrow::Status& misfit) {
     const auto wider = wider_schema(schema, *batch->schema());
     if (wider->Equals(*schema, false) || !fitted(batch, wider, spec_.name, "").ok()) return misfit;
     const std::lock_guard lock(mutex_);
-    schema_ = wider_schema(schema_, *wider);
+    const auto known = schemas_.of(giver);
+    schemas_.set(giver, known ? wider_schema(known, *wider) : wider);
     return schema_widened(misfit);
   }
 
@@ -365,9 +364,7 @@ class FunctionPool::State {
   std::vector<const ItemTurn*> waiting_;  ///< Of calls that wait for a worker; null: of no item.
   int starting_ = 0;
   int starting_elsewhere_ = 0;  ///< Of these.
-  std::shared_ptr<arrow::Schema> schema_;
-  mutable std::map<const void*, std::shared_ptr<arrow::Schema>> schemas_;  ///< Of owners.
-  bool deciding_ = false;
+  OutputSchemas schemas_;
   bool stopped_ = false;
 };
 
@@ -391,7 +388,9 @@ arrow::Status FunctionPool::process(const FunctionWork& work, const std::shared_
 void FunctionPool::stop_caller(const void* caller) { state_->stop_caller(caller); }
 void FunctionPool::forget_caller(const void* caller) { state_->forget_caller(caller); }
 
-std::shared_ptr<arrow::Schema> FunctionPool::schema(const void* owner) const { return state_->schema(owner); }
+std::shared_ptr<arrow::Schema> FunctionPool::schema(const std::string& giver, const void* owner) const {
+  return state_->schema(giver, owner);
+}
 void FunctionPool::desk_changed() { state_->desk_changed(); }
 int FunctionPool::workers() const { return state_->workers(); }
 std::int64_t FunctionPool::slot_bytes() const { return state_->slot_bytes(); }

@@ -50,8 +50,10 @@ struct FunctionWork {
   std::int64_t unit = 0;       ///< A source is called with it.
   std::string where;           ///< File and rows, for errors.
   std::int64_t first_row = 0;  ///< So many rows of the unit came before, in other calls.
-  /// The output of this call fixes the schema that all outputs of the pool have. Calls that run
-  /// beside it wait for that. At most one call of a pool has it. Without one the first output
+  /// Who gives the rows: a step of a plan. Outputs for rows of one giver have one schema.
+  std::string giver = {};
+  /// The output of this call fixes the schema that all outputs of the giver have. Calls that run
+  /// beside it wait for that. At most one call of a giver has it. Without one the first output
   /// decides.
   bool decides_schema = false;
   /// Whose outputs have one type each column: of one plan that runs. Where an output does not fit,
@@ -114,8 +116,8 @@ class FunctionPool {
   /// The caller, or owner, is no more.
   void forget_caller(const void* caller);
 
-  /// Of all outputs of this owner; null before the first.
-  std::shared_ptr<arrow::Schema> schema(const void* owner) const;
+  /// Of all outputs of this owner, for rows of this giver; null before the first.
+  std::shared_ptr<arrow::Schema> schema(const std::string& giver, const void* owner) const;
 
   /// The desk has one more worker, or one less.
   void desk_changed();

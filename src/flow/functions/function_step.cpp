@@ -41,8 +41,13 @@ void add_call(FunctionSpec& spec, const data::FunctionStep& step, const std::vec
 class FunctionStep : public UnitStep {
  public:
   /// @param keeps_rows The user has promised that as many rows are returned as given.
-  FunctionStep(std::shared_ptr<FunctionPools> pools, FunctionSpec spec, bool keeps_rows, std::int64_t part_rows)
-      : pools_(std::move(pools)), spec_(std::move(spec)), keeps_rows_(keeps_rows), part_rows_(part_rows) {}
+  FunctionStep(std::shared_ptr<FunctionPools> pools, FunctionSpec spec, std::string giver, bool keeps_rows,
+               std::int64_t part_rows)
+      : pools_(std::move(pools)),
+        spec_(std::move(spec)),
+        giver_(std::move(giver)),
+        keeps_rows_(keeps_rows),
+        part_rows_(part_rows) {}
 
   ~FunctionStep() override {
     if (pool_) pool_->forget_caller(this);
@@ -52,7 +57,7 @@ class FunctionStep : public UnitStep {
     if (!input) return input;
     // The workers start while files are opened.
     ARROW_ASSIGN_OR_RAISE(const auto pool, pool_for(input));
-    return pool->schema(this);
+    return pool->schema(giver_, this);
   }
 
   bool needs_whole_unit() const override { return true; }
@@ -67,6 +72,7 @@ class FunctionStep : public UnitStep {
                             .unit = place.unit,
                             .where = place.where,
                             .first_row = first_row,
+                            .giver = giver_,
                             .decides_schema = place.is_first,
                             .owner = this,
                             .on_wait = place.on_wait,
@@ -111,6 +117,7 @@ class FunctionStep : public UnitStep {
 
   const std::shared_ptr<FunctionPools> pools_;
   const FunctionSpec spec_;
+  const std::string giver_;
   const bool keeps_rows_;
   const std::int64_t part_rows_;
   mutable std::mutex mutex_;
@@ -121,7 +128,8 @@ class FunctionStep : public UnitStep {
 }  // namespace
 
 std::shared_ptr<const UnitStep> function_step(std::shared_ptr<FunctionPools> pools, const data::FunctionNode& node,
-                                              const std::vector<std::string>& blobs, feed::OtherNodes other_nodes) {
+                                              const std::vector<std::string>& blobs, std::string giver,
+                                              feed::OtherNodes other_nodes) {
   FunctionSpec spec;
   if (node.num_gpus == 0) spec.other_nodes = other_nodes;
   spec.num_gpus = node.num_gpus;
@@ -131,12 +139,13 @@ std::shared_ptr<const UnitStep> function_step(std::shared_ptr<FunctionPools> poo
     spec.workers_min = node.workers->front();
     spec.workers_max = node.workers->back();
   }
-  return std::make_shared<const FunctionStep>(std::move(pools), std::move(spec), keeps_rows(node),
+  return std::make_shared<const FunctionStep>(std::move(pools), std::move(spec), std::move(giver), keeps_rows(node),
                                               batch_rows_of(node).value_or(0));
 }
 
-std::shared_ptr<const UnitStep> function_step(std::shared_ptr<FunctionPools> pools, FunctionSpec spec) {
-  return std::make_shared<const FunctionStep>(std::move(pools), std::move(spec), false, 0);
+std::shared_ptr<const UnitStep> function_step(std::shared_ptr<FunctionPools> pools, FunctionSpec spec,
+                                              std::string giver) {
+  return std::make_shared<const FunctionStep>(std::move(pools), std::move(spec), std::move(giver), false, 0);
 }
 
 }  // namespace headway::flow

@@ -12,11 +12,14 @@
 
 namespace headway::flow {
 
-/// A plan's Python functions as a step: units go to workers whole. `blobs` are the plan's.
+/// A plan's Python functions as a step: units go to workers whole. `blobs` are the plan's, and
+/// `giver` is the step's name: see `FunctionWork`.
 std::shared_ptr<const UnitStep> function_step(std::shared_ptr<FunctionPools> pools, const data::FunctionNode& node,
-                                              const std::vector<std::string>& blobs, feed::OtherNodes other_nodes);
+                                              const std::vector<std::string>& blobs, std::string giver,
+                                              feed::OtherNodes other_nodes);
 
 /// The functions of a spec (without its input) as a step.
-std::shared_ptr<const UnitStep> function_step(std::shared_ptr<FunctionPools> pools, FunctionSpec spec);
+std::shared_ptr<const UnitStep> function_step(std::shared_ptr<FunctionPools> pools, FunctionSpec spec,
+                                              std::string giver);
 
 }  // namespace headway::flow

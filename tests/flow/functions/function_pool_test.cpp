@@ -108,6 +108,17 @@ BOOST_AUTO_TEST_CASE(later_outputs_get_the_type_of_the_first_or_an_error_that_na
              "map_batches(f): column \"y\" is string; expected double, as in the first output");
 }
 
+BOOST_AUTO_TEST_CASE(outputs_for_rows_of_another_giver_have_types_that_differ) {
+  const auto pool = open(spec("def f(b):\n  return {\"y\": [[1.5], [\"a\"]][int(b[\"x\"][0])]}"));
+  FunctionWork other;
+  other.giver = "another plan";
+  BOOST_TEST(run(*pool, numbers(0, 1)).ok());
+  BOOST_TEST(run(*pool, numbers(1, 1), other).ok());
+  BOOST_TEST(pool->schema("", nullptr)->field(0)->type()->Equals(*arrow::float64()));
+  BOOST_TEST(pool->schema("another plan", nullptr)->field(0)->type()->Equals(*arrow::utf8()));
+  BOOST_TEST(!run(*pool, numbers(1, 1)).ok());
+}
+
 BOOST_AUTO_TEST_CASE(an_output_of_another_shape_fails_for_its_owner_and_later_owners_have_room_for_it) {
   const auto pool = open(spec("import numpy as np\nf = lambda b: {\"y\": np.ones((1, int(b[\"x\"][0]) + 1))}"));
   const int plans[2] = {};
@@ -124,7 +135,7 @@ BOOST_AUTO_TEST_CASE(an_output_of_another_shape_fails_for_its_owner_and_later_ow
   BOOST_TEST(wide->field(0)->type()->ToString().find("variable_shape_tensor") != std::string::npos);
   BOOST_TEST(run(*pool, numbers(1, 1), second).ValueOrDie().front()->schema()->Equals(*wide));
   pool->forget_caller(&plans[0]);
-  BOOST_TEST(pool->schema(&plans[0])->Equals(*wide));
+  BOOST_TEST(pool->schema("", &plans[0])->Equals(*wide));
 }
 
 BOOST_AUTO_TEST_CASE(a_function_that_hangs_ends_with_its_pool) {
