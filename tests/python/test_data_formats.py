@@ -60,6 +60,25 @@ def test_a_type_that_orc_lacks_is_named_with_its_column(tmp_path):
         rows.write_orc(str(tmp_path / "orc"))
 
 
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        (pa.array([1, 2**64 - 1], pa.uint64()), "of the column x: Integer value 18446744073709551615 not in range"),
+        (pa.array([[1], [1, None, 3]]), "of the column x: a list with a missing value, in row 1 of a file"),
+    ],
+)
+def test_a_value_that_tfrecords_lack_is_an_error_that_names_its_column(tmp_path, column, words):
+    with pytest.raises(ValueError, match=words):
+        data.from_arrow(pa.table({"x": column})).write_tfrecords(str(tmp_path / "out"))
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_sample_without_files_is_an_error(tmp_path):
+    texts = data.from_items([{"txt": "a"}, {"txt": None}])
+    with pytest.raises(ValueError, match="row 1 of a file has no values"):
+        texts.write_webdataset(str(tmp_path / "out"))
+
+
 def test_a_folder_that_is_there_is_left_replaced_or_an_error(tmp_path, rows):
     place = str(tmp_path / "there")
     rows.write_parquet(place)

@@ -38,7 +38,6 @@ std::shared_ptr<arrow::DataType> feature_type(const arrow::DataType& type) {
 
 void take_values(const arrow::Array& values, std::int64_t begin, std::int64_t end, Feature& feature) {
   for (std::int64_t i = begin; i < end; ++i) {
-    if (values.IsNull(i)) continue;
     switch (feature.kind) {
       case Feature::Kind::integers:
         feature.integers.push_back(static_cast<const arrow::Int64Array&>(values).Value(i));
@@ -68,12 +67,13 @@ class TfrecordEncoder : public FileEncoder {
       auto values = column;
       if (values->type_id() == arrow::Type::EXTENSION)
         values = static_cast<const arrow::ExtensionArray&>(*values).storage();
-      ARROW_ASSIGN_OR_RAISE(values, arrow::compute::Cast(*values, feature_type(*values->type()),
-                                                         arrow::compute::CastOptions::Unsafe(), &context));
-      columns.push_back(std::move(values));
+      auto cast =
+          arrow::compute::Cast(*values, feature_type(*values->type()), arrow::compute::CastOptions::Safe(), &context);
+      if (!cast.ok()) return misfit(rows.column_name(static_cast<int>(columns.size())), cast.status().message());
+      columns.push_back(cast.MoveValueUnsafe());
     }
-    for (std::int64_t row = 0; row < rows.num_rows(); ++row) {
-      append_row(*rows.schema(), columns, row);
+    for (std::int64_t row = 0; row < rows.num_rows(); ++row, ++rows_) {
+      ARROW_RETURN_NOT_OK(append_row(*rows.schema(), columns, row));
       if (text_.size() >= record_text_bytes) ARROW_RETURN_NOT_OK(flush());
     }
     return arrow::Status::OK();
@@ -85,7 +85,11 @@ class TfrecordEncoder : public FileEncoder {
   }
 
  private:
-  void append_row(const arrow::Schema& schema, const arrow::ArrayVector& columns, std::int64_t row) {
+  static arrow::Status misfit(const std::string& column, const std::string& why) {
+    return arrow::Status::Invalid("tf.train.Example has no place for a value of the column ", column, ": ", why);
+  }
+
+  arrow::Status append_row(const arrow::Schema& schema, const arrow::ArrayVector& columns, std::int64_t row) {
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const arrow::Array& values = *columns[i];
       if (values.IsNull(row)) continue;
@@ -93,6 +97,10 @@ class TfrecordEncoder : public FileEncoder {
       feature.kind = kind_of(*values.type());
       if (values.type_id() == arrow::Type::LIST) {
         const auto& lists = static_cast<const arrow::ListArray&>(values);
+        if (lists.value_slice(row)->null_count() > 0) {
+          return misfit(schema.field(static_cast<int>(i))->name(),
+                        "a list with a missing value, in row " + std::to_string(rows_) + " of a file");
+        }
         take_values(*lists.values(), lists.value_offset(row), lists.value_offset(row + 1), feature);
       } else {
         take_values(values, row, row + 1, feature);
@@ -100,6 +108,7 @@ class TfrecordEncoder : public FileEncoder {
       example_.add(schema.field(static_cast<int>(i))->name(), feature);
     }
     append_record(example_.finish(), text_);
+    return arrow::Status::OK();
   }
 
   arrow::Status flush() {
@@ -112,6 +121,7 @@ class TfrecordEncoder : public FileEncoder {
   arrow::MemoryPool* pool_;
   ExampleBuilder example_;
   std::string text_;
+  std::int64_t rows_ = 0;
 };
 
 class TfrecordWriting : public FileWriting {

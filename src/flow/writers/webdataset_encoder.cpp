@@ -51,6 +51,11 @@ class WebdatasetEncoder : public FileEncoder {
       const std::string key = key_of(keys.get(), row);
       std::string files;
       for (const SampleColumn& column : columns) ARROW_RETURN_NOT_OK(add_file(column, row, key, files));
+      if (files.empty()) {
+        return arrow::Status::Invalid("row ", rows_,
+                                      " of a file has no values, and a sample of WebDataset has at least ",
+                                      "one: leave such rows out, or add a column");
+      }
       ARROW_RETURN_NOT_OK(out_->Write(files));
     }
     return arrow::Status::OK();
