@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import signal
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -49,6 +50,8 @@ class WorkerSession:
     thread: int = field(default_factory=threading.get_ident)
 
 
+#: The option of Python that has :func:`function_depth` from the start of the interpreter on.
+DEPTH_OPTION = "headway_depth"
 _active: WorkerSession | None = None
 _directory_before: str | None = None
 _validating: _core.Session | None = None
@@ -178,12 +181,25 @@ def driver_directory() -> str | None:
     return json.loads(setup["json"]).get("cwd") if setup else None
 
 
+def function_depth() -> int:
+    """Within how many functions of data sets this process is: 1 in the worker of one, 2 in that of
+    a data set that a function uses.
+    """
+    return int(sys._xoptions.get(DEPTH_OPTION, 0))
+
+
 def check_may_fit() -> None:
-    """Refuses ``fit()`` in a rank.
+    """Refuses ``fit()`` in a rank, and in a worker of a data set's function: each worker that
+    imports a module which calls it would start the next one, without end.
 
     Raises:
         RuntimeError: this process is one.
     """
+    if function_depth() > 0:
+        raise RuntimeError(
+            "fit() was called in a function of a data set; start the run from the driver's script. A module or script "
+            'that calls fit() while it is imported needs `if __name__ == "__main__":` before it'
+        )
     if _active is None or in_trial():
         return
     if _active.thread != threading.get_ident() and _active.local:

@@ -281,6 +281,26 @@ def test_a_module_that_uses_data_sets_when_functions_import_it_starts_no_endless
     assert not processes.wait_gone(script.processes, LIMIT_S)
 
 
+def test_a_module_that_trains_when_functions_import_it_starts_no_endless_chain(script, tmp_path):
+    (tmp_path / "loops.py").write_text(
+        "from headway import train\ndef loop(): print(sum(1 for _ in train.get_dataset_shard('train').iter_rows()))\n"
+    )
+    (tmp_path / "imported.py").write_text(
+        "import loops\nfrom headway import data, train\ndef same(batch): return batch\n"
+        "rows = data.range(10).map_batches(same)\n"
+        "config = train.RunConfig(verbose=0, storage_path='stored')\n"
+        "train.DataParallelTrainer(loops.loop, datasets={'train': rows}, run_config=config).fit()\n"
+    )
+    code, output = script.run(f"""
+        import sys
+        sys.path.insert(0, {str(tmp_path)!r})
+        import imported
+    """)
+    assert code == 1
+    assert "fit() was called in a function of a data set" in output
+    assert not processes.wait_gone(script.processes, LIMIT_S)
+
+
 def test_a_function_may_use_a_data_set():
     def counts(batch):
         return {"rows": [data.range(len(batch["id"])).map_batches(lambda inner: inner).count()]}

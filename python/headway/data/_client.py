@@ -335,9 +335,7 @@ def _check_depth() -> None:
     Raises:
         RuntimeError: this process is a function's worker of a data set that a function uses.
     """
-    from headway._worker.functions import host
-
-    if host.depth() > _DEPTH_MAX:
+    if worker_session.function_depth() > _DEPTH_MAX:
         raise RuntimeError(
             "a data set is used in a function of a data set that is itself used in a function; a module or script "
             'that uses data sets while it is imported needs `if __name__ == "__main__":` before them'

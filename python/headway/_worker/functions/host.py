@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from headway import _core
+from headway._session import DEPTH_OPTION, function_depth
 from headway._worker.functions.frames import Frame, Link, adopted
 from headway._worker.loading import collector_at_rest
 
@@ -26,8 +27,6 @@ from headway._worker.loading import collector_at_rest
 _HARMLESS = ("numpy", "pyarrow")
 #: In place of the name of cloudpickle's function that imports the module whose name comes next.
 _BRINGS_MODULE = "import\n"
-#: Python's option with :func:`depth`.
-_DEPTH = "headway_depth"
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -37,19 +36,12 @@ def command(directory: str | None = None) -> list[str]:
     Args:
         directory: Where functions work; None: where this process works.
     """
-    return [*_python(depth() + 1), _code("host", repr(directory or ""))]
-
-
-def depth() -> int:
-    """Within how many functions of data sets this process is: 1 in the worker of one, 2 in that of
-    a data set that a function uses.
-    """
-    return int(sys._xoptions.get(_DEPTH, 0))
+    return [*_python(function_depth() + 1), _code("host", repr(directory or ""))]
 
 
 def _python(of_depth: int) -> list[str]:
     """Known from the interpreter's start on, so that what shadows a module of Python's finds it."""
-    return [sys.executable, "-X", f"{_DEPTH}={of_depth}", "-c"]
+    return [sys.executable, "-X", f"{DEPTH_OPTION}={of_depth}", "-c"]
 
 
 def _code(module: str, argument: str = "") -> str:
@@ -241,7 +233,7 @@ def _exec(link: int, output: int, environment: dict[str, str]) -> int:
         (os.POSIX_SPAWN_DUP2, 60, 3),
         (os.POSIX_SPAWN_CLOSE, 60),
     ]
-    arguments = [*_python(depth()), _code("worker")]
+    arguments = [*_python(function_depth()), _code("worker")]
     environment = {**os.environ, **environment}
     return os.posix_spawn(
         sys.executable, arguments, environment, file_actions=actions, setpgroup=0, setsigdef=[signal.SIGCHLD]
