@@ -3,18 +3,21 @@
 import datetime
 import math
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from headway import data
 from headway._worker.functions import whole_queries
 from headway.data.aggregate import (
+    AbsMax,
     AggregateFn,
     AggregateFnV2,
     ApproximateQuantile,
     ApproximateTopK,
     Count,
     Max,
+    Min,
     MissingValuePercentage,
     Sum,
     ValueCounter,
@@ -213,3 +216,13 @@ def test_a_summary_has_what_suits_each_type():
     assert own.to_pandas().to_dict("list") == {"statistic": ["sum"], "age": [55]}
     with pytest.raises(ValueError, match="columns has 'town'; allowed: age, name, city"):
         people.summary(["town"])
+
+
+@pytest.mark.parametrize("kind", [pa.float16(), pa.float32(), pa.float64()])
+def test_the_greatest_number_is_no_nan_where_there_are_others(kind):
+    numbers = pa.array(np.array([1, math.nan, -5, math.nan])).cast(kind)
+    rows = data.from_arrow(pa.table({"x": numbers, "key": [0, 0, 0, 1]}))
+    assert (rows.min("x"), rows.max("x")) == (-5, 1)
+    first, second = rows.groupby("key").aggregate(Max("x"), Min("x"), AbsMax("x")).take_all()
+    assert first == {"key": 0, "max(x)": 1, "min(x)": -5, "abs_max(x)": 5}
+    assert all(math.isnan(second[name]) for name in ("max(x)", "min(x)", "abs_max(x)"))

@@ -240,8 +240,10 @@ def _number(aggregate: Mapping[str, Any], column: str, kind: Any) -> str:
     import pyarrow as pa
 
     function = aggregate["function"]
-    if function in ("min", "max"):
-        return f"{function}({column})"
+    if function == "min":
+        return f"min({column})"
+    if function == "max":
+        return _greatest(column, column, kind)
     check_numeric(aggregate, kind)
     if pa.types.is_boolean(kind):
         column = f"CAST({column} AS BIGINT)"
@@ -251,7 +253,7 @@ def _number(aggregate: Mapping[str, Any], column: str, kind: Any) -> str:
     if function == "mean":
         return f"avg(CAST({column} AS DOUBLE))"
     if function == "abs_max":
-        return f"max(abs({column}))"
+        return _greatest(f"abs({column})", column, kind)
     if function == "std":
         ddof, count = int(aggregate["ddof"]), f"count({column})"
         variance = f"var_pop(CAST({column} AS DOUBLE)) * {count} / ({count} - {ddof})"
@@ -259,6 +261,17 @@ def _number(aggregate: Mapping[str, Any], column: str, kind: Any) -> str:
     if function == "quantile":
         return f"quantile_cont(CAST({column} AS DOUBLE), {float(aggregate['q'])!r})"
     raise ValueError(f"there is no aggregate {function!r}")
+
+
+def _greatest(value: str, column: str, kind: Any) -> str:
+    """DuckDB has NaN above all numbers; as the least one so the greatest is a number if there is
+    one.
+    """
+    import pyarrow as pa
+
+    if not pa.types.is_floating(kind):
+        return f"max({value})"
+    return f"coalesce(max(CASE WHEN NOT isnan({column}) THEN {value} END), max({value}))"
 
 
 def _family(kind: Any) -> Any:
