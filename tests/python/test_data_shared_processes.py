@@ -1,11 +1,13 @@
-"""The iterators of one streaming_split, each in another process."""
+"""Data sets, and the iterators of one streaming_split, that other processes get."""
 
 import os
+import pickle
 import subprocess
 import sys
 import textwrap
 
 import pytest
+from headway import data
 
 SCRIPT = """
     import multiprocessing
@@ -53,3 +55,9 @@ def test_processes_share_the_rows_of_a_streaming_split(method, before, tmp_path)
     )
     assert done.returncode == 0, done.stderr
     assert not list(scratch.glob("headway-data-*/*"))
+
+
+def test_a_copy_that_outlives_the_rows_in_memory_says_so():
+    copy = pickle.dumps(data.from_items(["of this test alone"]))
+    with pytest.raises(FileNotFoundError, match="was deleted with the last data set that used it"):
+        pickle.loads(copy).count()

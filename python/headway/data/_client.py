@@ -285,6 +285,12 @@ def _check_there(plan: Plan) -> None:
     """Raises FileNotFoundError for data from memory that lies on another machine."""
     for held in plan.held:
         if isinstance(held, _scratch.MissingScratchFile):
+            if held.machine == os.uname().nodename:
+                raise FileNotFoundError(
+                    f"the rows of a data set that was made from memory were in {held.path}, which was deleted with the "
+                    "last data set that used it, before this copy was unpickled; write them (write_parquet), and read "
+                    "the files"
+                )
             raise FileNotFoundError(
                 f"a data set that was made from memory lies on {held.machine} only, in {held.path}, and is read on "
                 f"{os.uname().nodename}; write it to storage that all machines see (write_parquet), and read it there"
