@@ -121,6 +121,6 @@ class _Query:
 def _row(item: Any) -> dict[str, Any]:
     if isinstance(item, Mapping):
         return dict(item)
-    if isinstance(item, tuple) and len(item) > 1:
+    if isinstance(item, tuple) and item:
         return {f"item_{index}": part for index, part in enumerate(item)}
     return {"item": item}
