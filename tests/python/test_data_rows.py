@@ -306,7 +306,8 @@ def test_what_python_reads(tmp_path):
     squares = data.from_torch(Squares())
     assert squares.count() == 600
     assert squares.take_all()[599] == {"item_0": 599, "item_1": 599**2}
-    assert data.from_torch([(1,), (2,)]).take_all() == [{"item_0": 1}, {"item_0": 2}]  # As of a TensorDataset.
+    # As of a TensorDataset of one tensor.
+    assert data.from_torch([(1,), (2,)]).take_all() == [{"item_0": 1}, {"item_0": 2}]
     place = str(tmp_path / "rows.db")
     with sqlite3.connect(place) as connection:
         connection.execute("create table rows (a integer, b text)")
