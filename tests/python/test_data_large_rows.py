@@ -1,6 +1,7 @@
 """Large rows stay within the budget and 64 MiB for each client."""
 
 import random
+import sqlite3
 
 import numpy as np
 import pyarrow as pa
@@ -200,3 +201,31 @@ except MemoryError as error:
     code, text = script.run(body)
     assert code == 0
     assert "sort: 64 MiB of memory are too little for rows with keys or groups of this size" in text
+
+
+def avro_file(folder):
+    import fastavro
+
+    schema = {"type": "record", "name": "row", "fields": [{"name": "bytes", "type": "bytes"}]}
+    with open(folder / "rows.avro", "wb") as file:
+        fastavro.writer(file, schema, ({"bytes": bytes(75_000)} for _ in range(1400)))
+    return f"data.read_avro({str(folder / 'rows.avro')!r})"
+
+
+def sql_table(folder):
+    with sqlite3.connect(folder / "rows.db") as base:
+        base.execute("create table rows(bytes blob)")
+        base.executemany("insert into rows values (?)", [(bytes(75_000),)] * 4000)
+    return f"data.read_sql('select * from rows', lambda: __import__('sqlite3').connect({str(folder / 'rows.db')!r}))"
+
+
+@pytest.mark.parametrize(("make", "rows"), [(avro_file, 1400), (sql_table, 4000)])
+def test_large_rows_that_python_reads_stay_within_it(script, tmp_path, make, rows):
+    """A file of Avro is in memory whole, and is no larger than memory here."""
+    body = f"""
+rows = 0
+for batch in {make(tmp_path)}.iter_batches(batch_size=32):
+    rows += len(batch["bytes"])
+print("rows:", rows)
+"""
+    runs_within_the_budget(script, body, rows=rows)

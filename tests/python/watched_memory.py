@@ -31,7 +31,7 @@ def watch():
             most = max(most, resident())
         except OSError:
             pass  # A process has ended.
-watching = threading.Thread(target=watch)
+watching = threading.Thread(target=watch, daemon=True)
 watching.start()
 """
 

@@ -200,7 +200,8 @@ def read_avro(
     override_num_blocks: int | None = None,
     parallelism: int = -1,
 ) -> Dataset:
-    """Rows of Avro files, which function workers read with the package ``fastavro``.
+    """Rows of Avro files, which function workers read with the package ``fastavro``. A file's bytes
+    are in memory while its rows are made.
 
     Args:
         paths, filesystem, partition_filter, partitioning, include_paths, ignore_missing_paths,
@@ -222,7 +223,7 @@ def read_avro(
     )  # fmt: skip
     check_installed("read_avro", "fastavro")
     rows_of = functools.partial(_avro.rows_of, include_paths=include_paths)
-    return read("binary", paths, given).map_batches(rows_of, batch_size=1, batch_format="pyarrow")
+    return read("binary", paths, given).flat_map(rows_of)
 
 
 @takes_scheduling

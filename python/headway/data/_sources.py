@@ -111,7 +111,7 @@ class _Query:
             cursor = connection.cursor()
             cursor.execute(self._sql, *([] if self._params is None else [self._params]))
             names = [column[0] for column in cursor.description]
-            while rows := cursor.fetchmany(4096):
+            while rows := cursor.fetchmany(256):
                 for row in rows:
                     yield dict(zip(names, row, strict=True))
         finally:
