@@ -10,6 +10,8 @@ namespace headway::feed {
 namespace {
 
 constexpr auto looks_while_waiting = std::chrono::seconds(1);
+/// A data process that has not answered for so long, such as a stopped one, is spoken for.
+constexpr double silence_told_s = 2;
 constexpr auto looks_while_asking = std::chrono::milliseconds(200);
 
 Result<std::shared_ptr<Connection>> connect_as(const std::string& address, const Hello& hello) {
@@ -94,6 +96,7 @@ Result<void> Stream::take(wire::Frame& frame) {
   } else if (auto* const progress = std::get_if<Progress>(&*message)) {
     counters_ = std::move(progress->counters);
     asked_ = false;
+    silence_s_ = 0;
   } else if (auto* const failed = std::get_if<Failed>(&*message)) {
     const Error error = error_of(*failed);
     failure_ = std::make_shared<const Failure>(Failure{std::move(*failed), frame.blob});
@@ -151,6 +154,12 @@ void Stream::look() {
   if (!std::exchange(asked_, true)) (void)connection_->send(wire::to_frame(Look{}));
 }
 
+/// A data process that does not answer gives no rows: its stages have had no output meanwhile.
+void Stream::count_silence(double seconds) {
+  silence_s_ += seconds;
+  for (StageCounters& stage : counters_.stages) stage.silent_s += seconds;
+}
+
 /// More and more seldom: what is asked for last is to be about all of the epoch. Messages that have
 /// come are read here too, because a client for which batches are always there waits for none.
 void Stream::look_now_and_then() {
@@ -178,6 +187,7 @@ Result<std::optional<wire::Frame>> Stream::receive(const Interrupted& interrupte
       connection_->receive_until(interrupted, ask, rings != nullptr ? rings->doorbell() : -1);
   if (rings != nullptr) rings->end_wait();
   if (frame && !*frame && Clock::now() >= ask) {
+    if (asked_) count_silence(std::chrono::duration<double>(looks_while_waiting).count());
     look();
     ask = Clock::now() + looks_while_waiting;
   }
@@ -193,7 +203,10 @@ Outcome<std::shared_ptr<Batch>> Stream::wait_for_next(const Interrupted& interru
     Result<std::optional<wire::Frame>> frame = receive(interrupted, ask);
     // An interrupted wait may be resumed.
     if (!frame && frame.error().kind == ErrorKind::aborted) return {frame.error(), nullptr};
-    if (frame && !*frame) continue;
+    if (frame && !*frame) {
+      if (progressing && silence_s_ >= silence_told_s) progressing(counters_);
+      continue;
+    }
     const Result<void> taken = frame ? take(**frame) : Result<void>(frame.error());
     if (!taken) error_ = taken.error();
     if (!progressing || ended_ || error_) continue;

@@ -125,6 +125,7 @@ class Stream {
                                              std::chrono::steady_clock::time_point& ask);
   std::optional<BatchInSlot> take_batch();
   void look();
+  void count_silence(double seconds);
   void look_now_and_then();
 
   std::shared_ptr<Connection> connection_;
@@ -135,7 +136,8 @@ class Stream {
   std::optional<Error> error_;
   std::shared_ptr<const Failure> failure_;
   FlowCounters counters_;
-  bool asked_ = false;  ///< For counters that have not come: one question at a time is on its way.
+  bool asked_ = false;    ///< For counters that have not come: one question at a time is on its way.
+  double silence_s_ = 0;  ///< Since the question that has no answer.
   using Clock = std::chrono::steady_clock;
   std::optional<Clock::time_point> first_;  ///< When the first batch came.
   Clock::time_point last_{};                ///< When the loop last had a batch, or the end.

@@ -306,3 +306,34 @@ def test_a_function_may_use_a_data_set():
         return {"rows": [data.range(len(batch["id"])).map_batches(lambda inner: inner).count()]}
 
     assert data.range(10).map_batches(counts).take_all() == [{"rows": 10}]
+
+
+def test_ranks_that_wait_for_a_data_process_that_is_stopped_say_so(script):
+    script.start("""
+        import glob, os, signal
+        from headway import data, train
+
+        def data_process():
+            own = os.environ["HEADWAY_TEST_MARK"].encode()
+            for path in glob.glob("/proc/[0-9]*"):
+                try:
+                    is_it = open(path + "/comm").read() == "headway-data\\n"
+                    if is_it and own in open(path + "/environ", "rb").read():
+                        return int(path.split("/")[-1])
+                except OSError:
+                    pass
+
+        def loop():
+            for number, batch in enumerate(train.get_dataset_shard("train").iter_batches(batch_size=10)):
+                if number == 3:
+                    os.kill(data_process(), signal.SIGSTOP)
+
+        train.DataParallelTrainer(
+            loop,
+            datasets={"train": data.range(100_000_000).map_batches(lambda batch: batch, batch_size=10)},
+            run_config=train.RunConfig(storage_path="stored", failure_config=train.FailureConfig(hang_warn_s=3)),
+        ).fit()
+    """)
+    script.wait_for("has had no output for")
+    script.process.kill()
+    assert not processes.wait_gone(script.processes, LIMIT_S)
