@@ -136,7 +136,7 @@ class Stream {
   std::optional<Error> error_;
   std::shared_ptr<const Failure> failure_;
   FlowCounters counters_;
-  bool asked_ = false;    ///< For counters that have not come: one question at a time is on its way.
+  bool asked_ = false;    ///< For counters to come: one question at a time is under way.
   double silence_s_ = 0;  ///< Since the question that has no answer.
   using Clock = std::chrono::steady_clock;
   std::optional<Clock::time_point> first_;  ///< When the first batch came.
