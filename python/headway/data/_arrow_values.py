@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from headway._worker.functions.exact_integers import check_exact
+
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
@@ -25,6 +27,16 @@ def _extension(column: pa.ExtensionArray) -> np.ndarray:
     for index, row in enumerate(to_list(column)):
         made[index] = row
     return stacked(made)
+
+
+def named_as_numpy(name: str, column: Any) -> np.ndarray:
+    """A column as numpy has it.
+
+    Raises:
+        TypeError: an integer beside nulls would be another number.
+    """
+    check_exact(name, column, "numpy")
+    return as_numpy(column)
 
 
 def as_numpy(column: Any) -> np.ndarray:
@@ -97,6 +109,8 @@ def frame(table: pa.Table) -> pd.DataFrame:
     import pandas as pd
     import pyarrow as pa
 
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        check_exact(name, column, "pandas")
     if not any(isinstance(kind, pa.BaseExtensionType) for kind in table.schema.types):
         return table.to_pandas()
     columns: dict[str, Any] = {}

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headway import _core
-from headway.data._arrow_values import as_numpy, frame, row_values
+from headway.data._arrow_values import frame, named_as_numpy, row_values
 from headway.data._list_views import ListView, list_view
 
 if TYPE_CHECKING:
@@ -214,7 +214,9 @@ class Batch:
         view = self._layout.views[index]
         if view is None or offset < 0:
             alike = self._alike(index)
-            return as_numpy(self.to_arrow().column(index)) if alike is None else alike
+            if alike is None:
+                return named_as_numpy(self.names[index], self.to_arrow().column(index))
+            return alike
         count = self.rows * view.row
         if view.dtype.kind == "b":
             return self._bits(offset, (self.rows, *view.shape))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 import numpy as np
 
 from headway._worker.functions.arrow_columns import LARGE_VALUE, tensor_column
+from headway._worker.functions.exact_integers import check_exact
 
 #: The name of the extension type for tensors whose shapes differ from row to row.
 VARIABLE_TENSOR = b"arrow.variable_shape_tensor"
@@ -77,10 +79,7 @@ class ArrowBlock:
         """A table; or a data frame; or arrays, which are made once for the block."""
         if batch_format == "numpy":
             if self._numpy is None:
-                self._numpy = {
-                    name: to_numpy(column, self._may_write)
-                    for name, column in zip(self.record_batch.schema.names, self.record_batch.columns, strict=True)
-                }
+                self._numpy = dict(self._arrays())
             pieces = {name: values[begin:end] for name, values in self._numpy.items()}
             return self._stacked(pieces)
         import pyarrow as pa
@@ -89,6 +88,11 @@ class ArrowBlock:
         if batch_format == "pyarrow":
             return pa.Table.from_batches([piece])
         return to_pandas(piece, self._may_write)
+
+    def _arrays(self) -> Iterator[tuple[str, Any]]:
+        for name, column in zip(self.record_batch.schema.names, self.record_batch.columns, strict=True):
+            check_exact(name, column, "numpy")
+            yield name, to_numpy(column, self._may_write)
 
     def _stacked(self, columns: dict[str, Any]) -> dict[str, Any]:
         """With one array for each column of tensors that are alike in these rows, whose shapes may
@@ -162,10 +166,12 @@ def to_numpy(column: Any, may_write: bool = False) -> Any:
             return to_numpy(values, may_write).reshape(len(column), column.type.list_size)
     if isinstance(column, pa.ExtensionArray):
         return to_numpy(column.storage, may_write)
-    if pa.types.is_struct(column.type):
+    if pa.types.is_struct(column.type) or pa.types.is_map(column.type):
         return _objects(column.to_pylist())  # Arrow's own way makes floats of integers beside None.
     if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
         return _lists_to_numpy(column, may_write)
+    if pa.types.is_fixed_size_list(column.type) and pa.types.is_nested(column.type.value_type):
+        return _rows_to_numpy(column, may_write)
     if _has_large_values(column):
         return _objects(column.to_pylist())  # Arrow's own way imports pandas, which takes memory.
     return _writable(column.to_numpy(zero_copy_only=False), may_write)
@@ -194,6 +200,10 @@ def _writable(values: Any, may_write: bool) -> Any:
 
 
 def _lists_to_numpy(column: Any, may_write: bool) -> Any:
+    import pyarrow as pa
+
+    if column.values.null_count and pa.types.is_nested(column.type.value_type):
+        return _rows_to_numpy(column, may_write)
     if column.values.null_count:  # Each row is of floats only where it has nulls itself.
         rows = column.to_numpy(zero_copy_only=False)
         return _objects([row if row is None else _writable(row, may_write=False) for row in rows])
@@ -201,6 +211,10 @@ def _lists_to_numpy(column: Any, may_write: bool) -> Any:
     offsets = column.offsets.to_pylist()
     pieces = zip(offsets[:-1], offsets[1:], column.is_valid().to_pylist(), strict=True)
     return _objects([values[begin:end] if is_valid else None for begin, end, is_valid in pieces])
+
+
+def _rows_to_numpy(column: Any, may_write: bool) -> Any:
+    return _objects([to_numpy(row.values, may_write) if row.is_valid else None for row in column])
 
 
 def _variable_to_numpy(column: Any, may_write: bool) -> Any:
@@ -251,6 +265,8 @@ def to_pandas(batch: Any, may_write: bool = False) -> Any:
         for name, column in zip(batch.schema.names, batch.columns, strict=True)
         if isinstance(column.type, pa.BaseExtensionType)
     }
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        check_exact(name, column, "pandas")
     frame = batch.select([name for name in batch.schema.names if name not in tensors]).to_pandas()
     for position, name in enumerate(batch.schema.names):
         if name in tensors:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from headway._worker.functions.arrow_columns import array_of_tensor, arrow_column, type_name, variable_tensors
+from headway._worker.functions.exact_integers import is_double
 from headway._worker.functions.slots import ARROW_TYPES
 
 
@@ -79,7 +80,7 @@ def _values(name: str, values: Any) -> Any:
             return _masked(name, values)
         array = values
     elif isinstance(values, (list, tuple)):
-        return _plain_or_list(list(values))
+        return _plain_or_list(name, list(values))
     elif type(values).__module__.partition(".")[0] in ("pyarrow", "pandas"):
         return values.to_numpy() if _is_plain_series(values) else values
     elif hasattr(values, "detach"):
@@ -137,7 +138,7 @@ def rows_to_columns(rows: Sequence[Any]) -> Any:
     return _from_mapping({name: [row.get(name) for row in rows] for name in names})
 
 
-def _plain_or_list(values: list[Any]) -> Any:
+def _plain_or_list(name: str, values: list[Any]) -> Any:
     """A list as an array of numbers when all its values are numbers of one kind."""
     kinds = set(map(type, values))
     if len(kinds) == 1:
@@ -150,6 +151,9 @@ def _plain_or_list(values: list[Any]) -> Any:
         if issubclass(kind, np.generic) and np.dtype(kind) in ARROW_TYPES:
             return np.array(values, kind)
     elif kinds == {int, float}:
+        lost = next((each for each in values if type(each) is int and not is_double(each)), None)
+        if lost is not None:
+            raise BadOutput(f"column {name!r} has fractions and the integer {lost}, which no 64-bit float is")
         return np.array(values, np.float64)
     return values
 

@@ -237,9 +237,9 @@ def in_its_format(data: Any, transform: Any) -> Any:
     import pyarrow as pa
 
     from headway._worker.functions.arrow_columns import arrow_column
-    from headway.data._arrow_values import as_numpy
+    from headway.data._arrow_values import named_as_numpy
 
-    made = transform({name: as_numpy(data[name]) for name in data.column_names})
+    made = transform({name: named_as_numpy(name, data[name]) for name in data.column_names})
     return pa.table({name: arrow_column(name, each, all_rows=True) for name, each in made.items()})
 
 

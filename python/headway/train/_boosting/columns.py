@@ -233,9 +233,9 @@ def _of_one_shape(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     import numpy as np
     import pyarrow as pa
 
-    from headway.data._arrow_values import as_numpy
+    from headway.data._arrow_values import named_as_numpy
 
-    arrays = as_numpy(column)
+    arrays = named_as_numpy(name, column)
     if arrays.dtype == object and len(arrays):
         raise ValueError(f"the column {name!r} has arrays of several shapes, or none; allowed: arrays of one shape")
     width = int(np.prod(arrays.shape[1:])) if len(arrays) else 0
