@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headway import _core
+from headway._worker.functions.no_columns import check_has_columns, without_columns
 from headway.data._arrow_values import frame, named_as_numpy, row_values
 from headway.data._list_views import ListView, list_view
 
@@ -199,6 +200,7 @@ class Batch:
         """
         import numpy as np
 
+        check_has_columns(self.names, self.rows)
         core, rows, layout, view = self._core, self.rows, self._layout, np.frombuffer
         columns = zip(layout.names, layout.flat, core.offsets(layout.value_places), strict=True)
         return {
@@ -288,6 +290,9 @@ class Batch:
 
     def to_rows(self) -> Iterator[dict[str, Any]]:
         """Each row as a dict of Python's values; tensors are arrays."""
+        if not self.names:
+            yield from ({} for _ in range(self.rows))
+            return
         plain = all(self._layout.is_plain(index) for index in range(len(self.names)))
         if plain and not any(nulls for _, nulls in self._core.nodes):
             columns = [self._row_values(index, array) for index, array in enumerate(self.to_numpy().values())]
@@ -339,6 +344,8 @@ def _views_are_kept() -> None:
 def _record_batch(core: Any, schema: pa.Schema) -> pa.RecordBatch:
     import pyarrow as pa
 
+    if not schema.names:
+        return without_columns(core.rows)
     whole = pa.py_buffer(memoryview(core))
     nodes = iter(core.nodes)
     buffers = (whole.slice(offset, size) if offset else None for offset, size in core.buffers)

@@ -173,7 +173,10 @@ def mapped(plan: Plan, schema: Callable[[], pa.Schema]) -> pa.Table | None:
         with pa.memory_map(path) as file, pa.ipc.open_file(file) as kept:
             tables.append(kept.read_all())
     kind = schema()
-    return pa.concat_tables(tables) if all(table.schema.equals(kind) for table in tables) else None
+    if not all(table.schema.equals(kind) for table in tables):
+        return None
+    # concat_tables() loses rows without columns.
+    return pa.Table.from_batches([batch for table in tables for batch in table.to_batches()], kind)
 
 
 def _is_here(held: Any) -> bool:
@@ -260,8 +263,10 @@ class _Cutter:
                 if batch is None:
                     return
                 self._rest = batch.to_table()
-            taken = self._rest.num_rows if count is None else min(count, self._rest.num_rows)
-            table, self._rest = self._rest.slice(0, taken), self._rest.slice(taken)
+            rows = self._rest.num_rows
+            taken = rows if count is None else min(count, rows)
+            # Without columns a slice has as many rows as are asked for.
+            table, self._rest = self._rest.slice(0, taken), self._rest.slice(taken, rows - taken)
             if count is not None:
                 count -= taken
             if table.num_rows:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from headway._values.arguments import check_int, refuse
+from headway._worker.functions.no_columns import without_columns
 from headway.data import _materialize
 from headway.data._base import kept
 from headway.data._dataset import Dataset, MaterializedDataset
@@ -283,6 +284,10 @@ def _table(items: Sequence[Any]) -> pa.Table:
     """Items as a table."""
     rows = [each if isinstance(each, Mapping) else as_row(each) for each in items]
     names = dict.fromkeys(str(name) for row in rows for name in row)
+    if not names:
+        import pyarrow as pa
+
+        return pa.Table.from_batches([without_columns(len(rows))])
     return _table_of({name: [row.get(name) for row in rows] for name in names})
 
 

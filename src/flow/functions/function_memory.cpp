@@ -98,9 +98,9 @@ void SharedMemory::trim() {
 SharedMemory::~SharedMemory() { munmap(data_, static_cast<std::size_t>(size_)); }
 
 bool is_plain(const arrow::Schema& schema) {
-  return std::ranges::all_of(schema.fields(), [](const auto& field) {
-    return is_number(*field->type()) || tensor_storage(*field->type()) != nullptr;
-  });
+  return schema.num_fields() > 0 && std::ranges::all_of(schema.fields(), [](const auto& field) {
+           return is_number(*field->type()) || tensor_storage(*field->type()) != nullptr;
+         });
 }
 
 bool has_nulls(const arrow::RecordBatch& batch) {

@@ -125,6 +125,10 @@ class FolderWriter : public Writer {
 
   /// A file whose first rows are these.
   arrow::Status begin(const std::string& folder, const arrow::RecordBatch& rows, OpenFile& file) {
+    if (rows.num_rows() > 0 && rows.num_columns() == 0 && writing_->empty_file() == EmptyFile::with_columns) {
+      return arrow::Status::Invalid("the rows have no columns, and files of this format have rows only of columns; ",
+                                    "write JSON, or add a column first");
+    }
     has_begun_ = true;
     ARROW_RETURN_NOT_OK(make_room());
     ARROW_ASSIGN_OR_RAISE(std::string name, names_->next(rows));

@@ -9,6 +9,7 @@ import numpy as np
 
 from headway._worker.functions.arrow_columns import LARGE_VALUE, tensor_column
 from headway._worker.functions.exact_integers import check_exact
+from headway._worker.functions.no_columns import check_has_columns
 
 #: The name of the extension type for tensors whose shapes differ from row to row.
 VARIABLE_TENSOR = b"arrow.variable_shape_tensor"
@@ -78,6 +79,7 @@ class ArrowBlock:
     def batch(self, begin: int, end: int, batch_format: str) -> Any:
         """A table; or a data frame; or arrays, which are made once for the block."""
         if batch_format == "numpy":
+            check_has_columns(self.record_batch.schema.names, end - begin)
             if self._numpy is None:
                 self._numpy = dict(self._arrays())
             pieces = {name: values[begin:end] for name, values in self._numpy.items()}
@@ -110,6 +112,8 @@ class ArrowBlock:
         piece = self.record_batch.slice(begin, end - begin)
         parts = [to_list(column, self._may_write) for column in piece.columns]
         names = piece.schema.names
+        if not names:
+            return [{} for _ in range(piece.num_rows)]
         return [dict(zip(names, row, strict=True)) for row in zip(*parts, strict=True)]
 
     def kept(self, mask: Any) -> Any:
@@ -267,7 +271,9 @@ def to_pandas(batch: Any, may_write: bool = False) -> Any:
     }
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         check_exact(name, column, "pandas")
-    frame = batch.select([name for name in batch.schema.names if name not in tensors]).to_pandas()
+    others = batch.select([name for name in batch.schema.names if name not in tensors])
+    # Of a record batch without columns Arrow loses the rows.
+    frame = pa.Table.from_batches([others]).to_pandas()
     for position, name in enumerate(batch.schema.names):
         if name in tensors:
             frame.insert(position, name, _objects(tensors[name]))

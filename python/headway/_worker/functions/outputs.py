@@ -9,6 +9,7 @@ import numpy as np
 
 from headway._worker.functions.arrow_columns import array_of_tensor, arrow_column, type_name, variable_tensors
 from headway._worker.functions.exact_integers import is_double
+from headway._worker.functions.no_columns import without_columns
 from headway._worker.functions.slots import ARROW_TYPES
 
 
@@ -44,6 +45,10 @@ def columns_of(output: Any, shapes: Set[tuple[int, ...]] = frozenset()) -> Any:
         if isinstance(output, pa.Table):
             return output
     if module == "pandas" and hasattr(output, "columns"):
+        if not len(output.columns) and len(output):
+            import pyarrow as pa
+
+            return pa.Table.from_batches([without_columns(len(output))])
         return _from_mapping({str(name): output[name] for name in output.columns})
     if (module != "pandas" and hasattr(output, "__arrow_c_stream__")) or hasattr(output, "__arrow_c_array__"):
         import pyarrow as pa

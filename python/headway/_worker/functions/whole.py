@@ -265,7 +265,9 @@ class Whole:
         memory = self._inputs[side].memory_of(frame)
         batch = pa.ipc.open_stream(pa.py_buffer(memory)).read_next_batch()
         if batch.num_columns == 0:  # Its schema is taken for that of functions that made no rows.
-            self._misfit = ValueError(f"{self._name}: the rows have no columns")
+            self._misfit = ValueError(
+                f"{self._name}: the rows have no columns; add one first, such as with_column('one', lit(1))"
+            )
             raise self._misfit
         self._inputs[side].count(batch)
         return batch
