@@ -53,14 +53,18 @@ Answered answer_check(Engine& engine, const PlanInput& input) {
   return value_of(std::move(wholes), std::make_shared<const std::string>(std::move(schemas)));
 }
 
-Answered counted(std::int64_t rows, const ErroredUnits& errored) {
-  return value_of(JsonObject{{"rows", rows}, {"errored", errored.count()}, {"first_failure", errored.first_failure()}});
+/// @param stats What the count took; null: the number was known, and nothing was run.
+Answered counted(std::int64_t rows, const ErroredUnits& errored, Json stats) {
+  return value_of(JsonObject{{"rows", rows},
+                             {"errored", errored.count()},
+                             {"first_failure", errored.first_failure()},
+                             {"stats", std::move(stats)}});
 }
 
 Answered answer_count(Engine& engine, const PlanInput& input, const std::shared_ptr<FlowGauges>& gauges,
                       Errand& errand) {
   ARROW_ASSIGN_OR_RAISE(std::int64_t rows, PlanBuilder(engine, input, {}).known_rows());
-  if (rows >= 0) return counted(rows, ErroredUnits(0));
+  if (rows >= 0) return counted(rows, ErroredUnits(0), nullptr);
   ARROW_ASSIGN_OR_RAISE(BuiltPlan built, PlanBuilder(engine, input, {}, gauges).build());
   built.stage = gauged(std::move(built.stage), gauges, "count");
   const Errand::Run run(errand, *built.stage);
@@ -70,7 +74,8 @@ Answered answer_count(Engine& engine, const PlanInput& input, const std::shared_
     if (!chunk) break;
     if (chunk->rows != nullptr) rows += chunk->rows->num_rows();
   }
-  return counted(built.rows_max < 0 ? rows : std::min(rows, built.rows_max), *built.errored);
+  return counted(built.rows_max < 0 ? rows : std::min(rows, built.rows_max), *built.errored,
+                 gauges ? to_json(gauges->read()) : Json(nullptr));
 }
 
 Answered answered(Engine& engine, const std::string& what, const PlanInput& input,

@@ -63,6 +63,17 @@ def test_a_table_has_a_line_a_stage_with_its_rows_and_time():
         assert re.search(r"50 rows in [\d.]+ s; at most .+ of the memory budget of .+ were held$", text)
 
 
+def test_a_count_that_runs_a_function_has_statistics():
+    rows = pieces(2).map_batches(at_pace(0.1), concurrency=1)
+    assert rows.count() == 20
+    stages = table(rows.stats())
+    assert list(stages) == ["range", "repartition", "map_batches(paced)", "count"]
+    assert (stages["map_batches(paced)"]["rows"], stages["count"]["rows"]) == ("20", "20")
+    known = pieces(3)
+    assert known.count() == 30
+    assert known.stats() == "there are no statistics yet: nothing was run to its end"
+
+
 def test_a_slow_consumer_is_what_stages_wait_for():
     iterator = data.range_tensor(40, shape=(4096,)).iterator()  # Of small batches several wait.
     for _ in iterator.iter_batches(batch_size=10, prefetch_batches=0):
