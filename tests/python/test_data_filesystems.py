@@ -49,6 +49,15 @@ class Shaky(DirFileSystem):
         return super().open(path, *args, **kwargs)
 
 
+class Full(DirFileSystem):
+    """Has room for one file."""
+
+    def open(self, path, mode="rb", **options):
+        if mode == "wb" and self.find("out"):
+            raise OSError("the disk is full")
+        return super().open(path, mode, **options)
+
+
 def wrapped(filesystem):
     return pyarrow.fs.PyFileSystem(pyarrow.fs.FSSpecHandler(filesystem))
 
@@ -135,9 +144,38 @@ def test_a_training_reads_it_and_resumes_in_the_middle(bucket, tmp_path):
     assert int(left.read_text()) == 3000 - 1000, "four batches were before the checkpoint"
 
 
-def test_what_is_no_filesystem_is_refused_and_so_is_writing_to_one(bucket):
-    filesystem = DirFileSystem(str(bucket), LocalFileSystem())
-    with pytest.raises(ValueError, match=r"filesystem is .*; allowed: None or a local filesystem"):
-        data.range(3).write_parquet("out", filesystem=wrapped(filesystem))
+@pytest.mark.parametrize("as_given", [lambda filesystem: filesystem, wrapped], ids=["fsspec", "pyarrow"])
+def test_files_are_written_to_such_a_filesystem(bucket, as_given):
+    filesystem = as_given(DirFileSystem(str(bucket), LocalFileSystem()))
+    rows = data.range(6, override_num_blocks=2).with_column("kind", data.expressions.col("id") % 2)
+    rows.write_parquet("out", filesystem=filesystem, partition_cols=["kind"])
+    found = data.read_parquet("out", filesystem=filesystem, partitioning="hive")
+    assert sorted(row["id"] for row in found.take_all()) == list(range(6))
+    assert sorted(place.name for place in (bucket / "out").iterdir()) == ["kind=0", "kind=1"]
+    with pytest.raises(FileExistsError, match="cannot write to out: there are files"):
+        rows.write_parquet("out", filesystem=filesystem, mode="create")
+    rows.write_json("out", filesystem=filesystem, mode="ignore")
+    rows.write_json("dir://out", filesystem=filesystem, mode="overwrite")
+    assert data.read_json(str(bucket / "out")).count() == 6
+    rows.write_json("out", filesystem=filesystem)
+    assert data.read_json(str(bucket / "out")).count() == 12
+    with pytest.raises(FileNotFoundError, match="path is 'no', which is not there, and try_create_dir is False"):
+        rows.write_json("no", filesystem=filesystem, try_create_dir=False)
+
+
+def test_a_write_that_fails_leaves_nothing_on_such_a_filesystem(bucket):
+    filesystem = Full(str(bucket), LocalFileSystem())
+    with pytest.raises(OSError, match="the disk is full"):
+        data.range(6).write_csv("out", filesystem=filesystem, max_rows_per_file=2)
+
+    def fails(row):
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        data.range(6).map(fails).write_csv("out", filesystem=filesystem)
+    assert list(bucket.glob("out/*")) == []
+
+
+def test_what_is_no_filesystem_is_refused():
     with pytest.raises(TypeError, match=r"filesystem is .*; allowed: a pyarrow.fs.FileSystem"):
         data.read_text("words.txt", filesystem=object())

@@ -27,18 +27,8 @@ def column_names(argument: str, given: Any) -> list[str] | None:
 
 
 def location(argument: str, path: Any, filesystem: pyarrow.fs.FileSystem | None) -> str:
-    """A place that the data engine can read or write.
-
-    Raises:
-        ValueError: it is on a filesystem that exists only in Python.
-    """
-    place = _located(argument, path, filesystem)
-    if on_python_filesystem(place):
-        raise ValueError(
-            f"filesystem is {type(filesystem).__name__}; allowed: None or a local filesystem. Files are written to "
-            "paths and URLs, such as s3://bucket/path?endpoint_override=host:port or gs://bucket/path"
-        )
-    return place
+    """The place that a path stands for; see ``on_python_filesystem``."""
+    return _located(argument, _on(filesystem, path), filesystem)
 
 
 def _located(argument: str, path: Any, filesystem: Any) -> str:

@@ -15,6 +15,7 @@ from headway.data._base import DatasetPart
 from headway.data._filenames import NUMBER, FilenameProvider, NamedFile, file_names
 from headway.data._images import EncodedImage
 from headway.data._scheduling import takes_scheduling
+from headway.data._write_python import OtherFolder
 from headway.data.expressions import monotonically_increasing_id
 
 if TYPE_CHECKING:
@@ -61,16 +62,21 @@ class Place:
     try_create_dir: Any = True
     filename_provider: Any = None
 
-    def location(self) -> str:
-        """For the plan.
+    def location(self) -> str | OtherFolder:
+        """For the plan, or the folder on a filesystem that exists only in Python.
 
         Raises:
             FileNotFoundError: it is not there, and may not be made.
         """
-        found = _locations.location("path", self.path, self.filesystem)
-        if not check_bool("try_create_dir", self.try_create_dir) and "://" not in found and not os.path.isdir(found):
+        filesystem = _locations.of_pyarrow(self.filesystem)
+        found = _locations.location("path", self.path, filesystem)
+        other = None
+        if _locations.on_python_filesystem(found):
+            other = OtherFolder(filesystem, found.partition("://")[2])
+        is_there = other.is_there() if other else "://" in found or os.path.isdir(found)
+        if not check_bool("try_create_dir", self.try_create_dir) and not is_there:
             raise FileNotFoundError(f"path is {self.path!r}, which is not there, and try_create_dir is False")
-        return found
+        return other or found
 
 
 class Write(DatasetPart):
@@ -97,7 +103,9 @@ class Write(DatasetPart):
         Args:
             path: The folder, or a URL.
             partition_cols: Columns whose values become folders such as ``year=2026``.
-            filesystem: A local ``pyarrow.fs`` filesystem; other storage is named by a URL.
+            filesystem: What ``path`` is on, of ``pyarrow.fs`` or fsspec. Files for one that is not
+                local are written to a folder for temporary files, and copied when they are whole: a
+                URL, such as ``s3://bucket/rows``, needs no such folder.
             min_rows_per_file: Rows of a file at least, but for the last.
             max_rows_per_file: Rows of a file at most.
             num_rows_per_file: The older name of ``min_rows_per_file``.
@@ -338,14 +346,16 @@ class Write(DatasetPart):
             "max_rows_per_file": most,
             "asks_names": None if names is None else True,
         }
-        arguments = {
-            "format": kind,
-            "path": place.location(),
-            "mode": save_mode(place.mode),
-            "options": {name: value for name, value in given.items() if value is not None},
-        }
-        answer = _client.run(self._plan.then("write", arguments), self.context, self._plan, names)
-        if not answer["files"] and arguments["mode"] != "ignore":
+        location, mode = place.location(), save_mode(place.mode)
+
+        def write(path: str, mode: str = "create") -> bool:
+            options = {name: value for name, value in given.items() if value is not None}
+            arguments = {"format": kind, "path": path, "mode": mode, "options": options}
+            answer = _client.run(self._plan.then("write", arguments), self.context, self._plan, names)
+            return bool(answer["files"]) or mode == "ignore"
+
+        has_files = write(location, mode) if isinstance(location, str) else location.write(mode, write)
+        if not has_files:
             warn(f"{place.path}: there is no file, because the data set that was written has no rows")
 
 

@@ -1,0 +1,114 @@
+"""Files that are written to filesystems that exist only in Python."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import uuid
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from headway._worker.functions import whole_folder
+from headway.data import _scratch
+
+if TYPE_CHECKING:
+    import pyarrow.fs
+
+
+class OtherFolder:
+    """A folder on such a filesystem.
+
+    Args:
+        filesystem: One of ``pyarrow.fs``.
+        path: The folder's on it.
+    """
+
+    def __init__(self, filesystem: pyarrow.fs.FileSystem, path: str):
+        self._filesystem = filesystem
+        self._path = path
+
+    def is_there(self) -> bool:
+        """Whether the folder exists."""
+        import pyarrow.fs
+
+        return bool(self._filesystem.get_file_info(self._path).type != pyarrow.fs.FileType.NotFound)
+
+    def write(self, mode: str, write: Callable[[str], bool]) -> bool:
+        """Has files written to a scratch folder, and copies them when they are whole. A failure
+        leaves none of them.
+
+        Args:
+            mode: What to do where there are files already: a value of ``SaveMode``.
+            write: Writes to a local folder, and says whether there is a file. False: nothing is
+                copied.
+
+        Returns:
+            Whether there is a file; True for what the mode lets be.
+
+        Raises:
+            FileExistsError: there are files already, or one with the name of a new one.
+        """
+        before = set(self._files())
+        if before and mode in ("create", "error"):
+            raise FileExistsError(f"cannot write to {self._path}: there are files")
+        if before and mode == "ignore":
+            return True
+        with _scratch_folder() as folder:
+            has_files = write(folder)
+            new = _files_below(folder)
+            taken = sorted(before.intersection(new)) if mode != "overwrite" else []
+            if taken:
+                raise FileExistsError(f"cannot write to {self._path}: {taken[0]} is there already")
+            self._copy(folder, new)
+        if mode == "overwrite":
+            for name in sorted(before.difference(new)):
+                self._filesystem.delete_file(self._place(name))
+        return has_files
+
+    def _files(self) -> Iterator[str]:
+        """The paths of all files, from the folder on."""
+        import pyarrow.fs
+
+        selector = pyarrow.fs.FileSelector(self._path, allow_not_found=True, recursive=True)
+        base = self._path.strip("/") + "/"
+        for info in self._filesystem.get_file_info(selector):
+            if info.is_file:
+                yield info.path.lstrip("/").removeprefix(base)
+
+    def _copy(self, folder: str, names: list[str]) -> None:
+
+        try:
+            for name in sorted({os.path.dirname(name) for name in names}):
+                self._filesystem.create_dir(self._place(name), recursive=True)
+            for name in names:
+                there = self._filesystem.open_output_stream(self._place(name))
+                with open(os.path.join(folder, name), "rb") as here, there:
+                    shutil.copyfileobj(here, there, 4 << 20)
+        except BaseException:
+            for name in names:
+                with contextlib.suppress(Exception):
+                    self._filesystem.delete_file(self._place(name))
+            raise
+
+    def _place(self, name: str) -> str:
+        return f"{self._path.rstrip('/')}/{name}" if name else self._path
+
+
+@contextlib.contextmanager
+def _scratch_folder() -> Iterator[str]:
+    """A folder that goes with the block. What a killed process leaves is removed by the next
+    operation that has one.
+    """
+    folder = os.path.join(_scratch.folder(), f"whole-{uuid.uuid4().hex}")
+    try:
+        with whole_folder.locked(folder):
+            yield os.path.join(folder, "rows")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _files_below(folder: str) -> list[str]:
+    return sorted(
+        os.path.relpath(os.path.join(place, name), folder) for place, _, names in os.walk(folder) for name in names
+    )
