@@ -21,6 +21,12 @@ class InputGone : public arrow::StatusDetail {
   const bool is_unused;
 };
 
+class WorkerBusy : public arrow::StatusDetail {
+ public:
+  const char* type_id() const override { return "headway::WorkerBusy"; }
+  std::string ToString() const override { return "no worker is free"; }
+};
+
 /// Whether values are found by offsets of 32 bits.
 bool has_small_offsets(const arrow::DataType& type) {
   if (type.id() == arrow::Type::EXTENSION) {
@@ -86,6 +92,14 @@ bool is_input_unused(const arrow::Status& status) {
   return is_input_gone(status) && static_cast<const InputGone&>(*status.detail()).is_unused;
 }
 
+arrow::Status worker_is_busy() {
+  return arrow::Status::Cancelled("no worker is free").WithDetail(std::make_shared<WorkerBusy>());
+}
+
+bool is_worker_busy(const arrow::Status& status) {
+  return status.detail() && std::string_view(status.detail()->type_id()) == "headway::WorkerBusy";
+}
+
 StepRun::StepRun(const UnitSteps& steps, const UnitPlace& place, const ItemSink& sink, ThreadClock* clock,
                  std::vector<std::int64_t> units)
     : steps_(steps),
@@ -95,7 +109,9 @@ StepRun::StepRun(const UnitSteps& steps, const UnitPlace& place, const ItemSink&
       states_(steps.size()),
       clock_(clock),
       first_(clock == nullptr ? 0 : clock->stages() - steps.size()),
-      in_parts_(std::ranges::count_if(steps, [](const auto& step) { return step->needs_whole_unit(); }) == 1) {}
+      first_whole_(static_cast<std::size_t>(
+          std::ranges::find_if(steps, &UnitStep::needs_whole_unit, [](const auto& step) -> auto& { return *step; }) -
+          steps.begin())) {}
 
 ItemSink StepRun::sink_after(std::size_t step) {
   return [this, step](const std::shared_ptr<arrow::RecordBatch>& made) { return put(step + 1, made); };
@@ -114,13 +130,16 @@ arrow::Status StepRun::put(std::size_t step, const std::shared_ptr<arrow::Record
   return run(step, rows, first, place_);
 }
 
-/// Rows that come at once stay together: a part goes to the step when more rows come. A step behind
-/// another one gets no parts: while it waited for a worker, the other one would hold a worker for
-/// which others wait.
+/// Rows that come at once stay together: a part is complete when more rows come. A step behind
+/// another one gets it only if a worker is free: while it waited for one, the other step would hold
+/// a worker for which others wait.
 arrow::Status StepRun::hold(std::size_t step, const std::shared_ptr<arrow::RecordBatch>& rows) {
   State& state = states_[step];
-  const std::int64_t multiple = in_parts_ ? steps_[step]->part_rows() : 0;
-  if (multiple > 0 && state.held_bytes >= part_bytes_min) ARROW_RETURN_NOT_OK(run_held(step, multiple));
+  const std::int64_t multiple = steps_[step]->part_rows();
+  if (multiple > 0 && state.held_bytes >= part_bytes_min) {
+    ARROW_RETURN_NOT_OK(complete_part(step, multiple));
+    ARROW_RETURN_NOT_OK(run_parts(step, step == first_whole_));
+  }
   if (rows->num_rows() == 0 && !state.held.empty()) return arrow::Status::OK();
   ARROW_ASSIGN_OR_RAISE(const std::int64_t bytes, arrow::util::ReferencedBufferSize(*rows));
   state.held_bytes += bytes;
@@ -128,8 +147,9 @@ arrow::Status StepRun::hold(std::size_t step, const std::shared_ptr<arrow::Recor
   return arrow::Status::OK();
 }
 
-/// As many of the rows that are held as are a multiple of `multiple`.
-arrow::Status StepRun::run_held(std::size_t step, std::int64_t multiple) {
+/// As many of the rows that are held as are a multiple of `multiple`. Where parts are cut depends
+/// on the rows alone.
+arrow::Status StepRun::complete_part(std::size_t step, std::int64_t multiple) {
   State& state = states_[step];
   std::int64_t rest = 0;
   for (const auto& rows : state.held) rest += rows->num_rows();
@@ -143,13 +163,26 @@ arrow::Status StepRun::run_held(std::size_t step, std::int64_t multiple) {
   }
   ARROW_ASSIGN_OR_RAISE(auto wholes, joined(std::exchange(state.held, std::move(left)), offsets_max));
   state.held_bytes = 0;
+  std::ranges::move(wholes, std::back_inserter(state.parts));
+  return arrow::Status::OK();
+}
+
+/// `waits`: for a worker; else the parts that have none stay.
+arrow::Status StepRun::run_parts(std::size_t step, bool waits) {
+  State& state = states_[step];
   UnitPlace place = place_;
-  for (auto& rows : wholes) {
+  place.only_if_free = !waits;
+  for (; !state.parts.empty(); state.parts.pop_front()) {
+    std::shared_ptr<arrow::RecordBatch>& rows = state.parts.front();
     const std::int64_t count = rows->num_rows();
     if (count == 0) continue;
-    place.seed = place_.seed + state.runs++ * seeds_apart;  // All have other random numbers.
+    place.seed = place_.seed + state.runs * seeds_apart;  // All have other random numbers.
     if (place_.may_be_read_again) place.let_go_input = [&rows] { rows.reset(); };
-    ARROW_RETURN_NOT_OK(run(step, rows, std::exchange(state.rows, state.rows + count), place));
+    const arrow::Status done = run(step, rows, state.rows, place);
+    if (is_worker_busy(done)) return arrow::Status::OK();
+    ARROW_RETURN_NOT_OK(done);
+    ++state.runs;
+    state.rows += count;
   }
   return arrow::Status::OK();
 }
@@ -177,7 +210,9 @@ arrow::Status StepRun::run(std::size_t step, const std::shared_ptr<arrow::Record
 
 arrow::Status StepRun::finish() {
   for (std::size_t step = 0; step < steps_.size(); ++step) {
-    if (steps_[step]->needs_whole_unit()) ARROW_RETURN_NOT_OK(run_held(step, 1));
+    if (!steps_[step]->needs_whole_unit()) continue;
+    if (!states_[step].held.empty()) ARROW_RETURN_NOT_OK(complete_part(step, 1));
+    ARROW_RETURN_NOT_OK(run_parts(step, true));
   }
   return arrow::Status::OK();
 }

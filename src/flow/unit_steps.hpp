@@ -7,6 +7,7 @@
 #include <arrow/result.h>
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -35,6 +36,9 @@ struct UnitPlace {
   /// Frees the rows that the step was called with; it may do so once it holds them in another way.
   /// If they turn out to be needed again, it fails with `input_is_gone`. Unset: they stay.
   std::function<void()> let_go_input = {};
+  /// A step that would have to wait for a worker, or for what another unit decides, does nothing
+  /// and fails with `is_worker_busy`.
+  bool only_if_free = false;
 };
 
 /// The failure of a step that has let go of rows which it would need again: the unit must be read
@@ -42,6 +46,10 @@ struct UnitPlace {
 arrow::Status input_is_gone(const arrow::Status& reason, bool is_unused);
 bool is_input_gone(const arrow::Status& status);
 bool is_input_unused(const arrow::Status& status);
+
+/// The failure of a step that was to run only if a worker is free.
+arrow::Status worker_is_busy();
+bool is_worker_busy(const arrow::Status& status);
 
 /// What a plan does with the rows of one unit, apart from those of other units. Any thread may use
 /// a step, for several units at once.
@@ -107,12 +115,14 @@ class StepRun {
     std::uint64_t runs = 0;
     arrow::RecordBatchVector held;
     std::int64_t held_bytes = 0;
+    std::deque<std::shared_ptr<arrow::RecordBatch>> parts;  ///< Complete ones, of the rows before.
   };
 
   arrow::Status put(std::size_t step, const std::shared_ptr<arrow::RecordBatch>& rows);
   ItemSink sink_after(std::size_t step);
   arrow::Status hold(std::size_t step, const std::shared_ptr<arrow::RecordBatch>& rows);
-  arrow::Status run_held(std::size_t step, std::int64_t multiple);
+  arrow::Status complete_part(std::size_t step, std::int64_t multiple);
+  arrow::Status run_parts(std::size_t step, bool waits);
   arrow::Status run(std::size_t step, const std::shared_ptr<arrow::RecordBatch>& rows, std::int64_t first_row,
                     const UnitPlace& place);
 
@@ -122,8 +132,8 @@ class StepRun {
   const std::vector<std::int64_t> units_;
   std::vector<State> states_;
   ThreadClock* const clock_;
-  const std::size_t first_;  ///< The first step in the clock's path.
-  const bool in_parts_;      ///< Whether a step may get a large unit in parts.
+  const std::size_t first_;        ///< The first step in the clock's path.
+  const std::size_t first_whole_;  ///< The first step that needs a whole unit.
 };
 
 /// The schema after all steps; null when only rows show it.

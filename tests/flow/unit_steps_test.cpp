@@ -4,6 +4,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -126,6 +127,34 @@ BOOST_AUTO_TEST_CASE(are_whole_where_a_step_behind_takes_them_whole_too) {
   BOOST_TEST(rows_of_calls({std::make_shared<WholeStep>(1), std::make_shared<WholeStep>()}, {9, 9}) == Rows({18}),
              each);
   BOOST_TEST(rows_of_calls({std::make_shared<WholeStep>()}, {9, 9}) == Rows({18}), each);
+}
+
+/// Has a worker only when it is asked for the calls of these numbers.
+class BusyStep : public WholeStep {
+ public:
+  explicit BusyStep(std::vector<int> free_at) : WholeStep(1), free_at_(std::move(free_at)) {}
+  arrow::Status run(const std::shared_ptr<arrow::RecordBatch>& rows, std::int64_t first_row, const UnitPlace& place,
+                    const ItemSink& sink) const override {
+    if (place.only_if_free && std::ranges::count(free_at_, asked_++) == 0) return worker_is_busy();
+    return WholeStep::run(rows, first_row, place, sink);
+  }
+
+ private:
+  const std::vector<int> free_at_;
+  mutable int asked_ = 0;
+};
+
+BOOST_AUTO_TEST_CASE(reach_a_step_behind_another_one_in_the_same_parts_whenever_it_has_a_worker) {
+  using Rows = std::vector<std::int64_t>;
+  const auto each = boost::test_tools::per_element();
+  for (const std::vector<int>& free_at : {std::vector<int>{0, 1, 2, 3}, {}, {1}, {2, 3}}) {
+    const auto busy = std::make_shared<BusyStep>(free_at);
+    BOOST_TEST(rows_of_calls({std::make_shared<WholeStep>(1), busy}, {9, 10, 11, 1}) == Rows({9, 10, 11, 1}), each);
+    BOOST_TEST(busy->firsts == Rows({0, 9, 19, 30}), each);
+    const auto steady = std::make_shared<WholeStep>(1);
+    rows_of_calls({steady}, {9, 10, 11, 1});
+    BOOST_TEST(busy->seeds == steady->seeds, each);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(are_let_go_by_a_step_only_where_the_unit_can_be_read_once_more) {

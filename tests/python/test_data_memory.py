@@ -1,5 +1,8 @@
 """All processes of a data set stay within the budget and 64 MiB for each client."""
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from watched_memory import runs_within_the_budget
 
@@ -23,6 +26,29 @@ rows = sum(len(batch["data"]) for batch in data.range(4_000_000).map_batches(wid
 print("rows:", rows)
 """
     runs_within_the_budget(script, body, rows=4_000_000)
+
+
+def test_a_function_behind_one_that_returns_more_stays_within_it(script, tmp_path):
+    """It gets the rows in parts while the first function makes more."""
+    for number in range(4):
+        ids = np.arange(number * 20_000, (number + 1) * 20_000)
+        pq.write_table(pa.table({"id": ids}), tmp_path / f"{number}.parquet")
+    body = f"""
+def grows(batch):
+    for begin in range(0, len(batch["id"]), 500):
+        ids = np.repeat(batch["id"][begin : begin + 500], 20)
+        yield {{"id": ids, "data": np.ones((len(ids), 125))}}
+
+def adds(batch):
+    return {{"id": batch["id"], "data": batch["data"] + 1}}
+
+made = data.read_parquet({[str(tmp_path / f"{number}.parquet") for number in range(4)]!r})
+made = made.map_batches(grows).map_batches(adds, batch_size=1000)
+ids = np.concatenate([batch["id"].copy() for batch in made.iter_batches(batch_size=1000)])
+assert (ids == np.repeat(np.arange(80_000), 20)).all()
+print("rows:", len(ids))
+"""
+    runs_within_the_budget(script, body, rows=1_600_000)
 
 
 def test_a_sort_of_rows_that_functions_made_stays_within_it(script):

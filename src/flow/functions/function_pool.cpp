@@ -148,8 +148,10 @@ class FunctionPool::State {
     const ItemTurn* const turn = ItemTurn::current();
     const auto is_over = [&] { return stopped_ || stopped_callers_.contains(caller); };
     const auto may_go = [&] { return is_over() || (may_have_one() && !gives_way(turn)); };
+    if (work.only_if_free && !work.decides_schema && schemas_.is_awaited(work.giver)) return worker_is_busy();
     do {
       if (!may_go()) {
+        if (work.only_if_free) return worker_is_busy();
         waiting_.push_back(turn);
         if (work.on_wait) work.on_wait(true);
         changed_.wait(lock, may_go);
@@ -327,9 +329,7 @@ class FunctionPool::State {
                                                                const FunctionWork& work, const void* caller) {
     std::unique_lock lock(mutex_);
     const auto is_over = [&] { return stopped_ || stopped_callers_.contains(caller); };
-    changed_.wait(lock, [&] {
-      return is_over() || schemas_.of(work.giver) || work.decides_schema || !schemas_.is_awaited(work.giver);
-    });
+    changed_.wait(lock, [&] { return is_over() || work.decides_schema || !schemas_.is_awaited(work.giver); });
     if (is_over()) return cancelled();
     if (!schemas_.of(work.giver)) {
       schemas_.set(work.giver, own->RemoveMetadata());

@@ -67,6 +67,9 @@ struct FunctionWork {
   std::function<void()> let_go_input = {};
   /// A worker has died while it had the unit.
   bool is_second = false;
+  /// The call fails with `is_worker_busy` where it would have to wait for a worker, or for the
+  /// schema that another one decides.
+  bool only_if_free = false;
 };
 
 /// Takes one output. Its memory is the worker's until the batch is let go; the next output is made

@@ -77,7 +77,8 @@ class FunctionStep : public UnitStep {
                             .owner = this,
                             .on_wait = place.on_wait,
                             .let_go_input = place.let_go_input,
-                            .is_second = place.is_second_attempt};
+                            .is_second = place.is_second_attempt,
+                            .only_if_free = place.only_if_free};
     const std::int64_t count = rows->num_rows();
     if (!keeps_rows_) return pool->process(work, rows, sink, this);
     std::int64_t made = 0;

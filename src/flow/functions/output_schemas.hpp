@@ -24,8 +24,8 @@ class OutputSchemas {
   void set(const std::string& giver, std::shared_ptr<arrow::Schema> schema);
   void forget(const void* owner) { of_owners_.erase(owner); }
 
-  /// Whether a call under way decides the schema, for which others wait.
-  bool is_awaited(const std::string& giver) const { return deciding_.contains(giver); }
+  /// Whether a call under way decides the schema, for which others wait, and has not yet.
+  bool is_awaited(const std::string& giver) const { return deciding_.contains(giver) && !of(giver); }
   void await(const std::string& giver);
   void end_await(const std::string& giver) { deciding_.erase(giver); }
 
