@@ -266,7 +266,9 @@ class Write(DatasetPart):
         encoder: Any = True,
     ) -> None:
         """Writes tar files in the form of WebDataset to a folder: a file for each row's column, but
-        for those whose names begin with ``__``.
+        for those whose names begin with ``__``. The column ``__key__`` names samples; two rows of
+        one tar file with one key are an error, for which the keys of a file stay in memory while
+        it is written.
 
         Args:
             path, filesystem, min_rows_per_file, max_rows_per_file, num_rows_per_file,

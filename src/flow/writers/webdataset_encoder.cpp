@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdio>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,9 @@ constexpr const char* sample_key = "__key__";
 bool is_bytes(const arrow::DataType& type) {
   return type.id() == arrow::Type::BINARY || type.id() == arrow::Type::STRING;
 }
+
+/// What readers take for the name of the sample of a file that begins with this key.
+std::string name_of(const std::string& key) { return key.substr(0, key.find('.', key.rfind('/') + 1)); }
 
 /// A column as files of samples.
 struct SampleColumn {
@@ -49,6 +53,11 @@ class WebdatasetEncoder : public FileEncoder {
     const auto keys = rows.GetColumnByName(sample_key);
     for (std::int64_t row = 0; row < rows.num_rows(); ++row, ++rows_) {
       const std::string key = key_of(keys.get(), row);
+      if (const std::string name = name_of(key); !names_.insert(name).second) {
+        return arrow::Status::Invalid("two rows of a file have the __key__ ", key,
+                                      name == key ? "" : " up to its first dot",
+                                      ", and readers would take them for one sample; give each row its own key");
+      }
       std::string files;
       for (const SampleColumn& column : columns) ARROW_RETURN_NOT_OK(add_file(column, row, key, files));
       if (files.empty()) {
@@ -89,6 +98,7 @@ class WebdatasetEncoder : public FileEncoder {
   OutputFile out_;
   arrow::MemoryPool* pool_;
   std::int64_t rows_ = 0;
+  std::unordered_set<std::string> names_;  ///< Of the samples so far. Readers keep them, too.
 };
 
 class WebdatasetWriting : public FileWriting {

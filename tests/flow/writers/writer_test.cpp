@@ -220,6 +220,22 @@ BOOST_AUTO_TEST_CASE(that_a_format_has_no_place_for_are_refused_before_anything_
                       "compression of the format parquet is snappy, zstd"));
 }
 
+BOOST_AUTO_TEST_CASE(of_one_key_are_no_samples_of_one_archive) {
+  const FilesOnDisk disk;
+  const auto samples = [](const std::string& keys) {
+    return batch_of(
+        {{"__key__", array_of_text(arrow::utf8(), keys)}, {"txt", array_of_text(arrow::utf8(), R"(["a", "b", "c"])")}});
+  };
+  const auto write = [&](const std::string& keys, const std::string& options = "{}") {
+    return written(write_node("webdataset", disk.path("out"), options), {samples(keys)});
+  };
+  BOOST_TEST(contains(error_of(write(R"(["k", "l", "k"])")), "two rows of a file have the __key__ k, and"));
+  BOOST_TEST(contains(error_of(write(R"(["d/k.1", "l", "d/k.2"])")), "have the __key__ d/k.2 up to its first dot"));
+  BOOST_TEST(contains(error_of(write(R"(["000000001", null, "l"])")), "have the __key__ 000000001"));
+  BOOST_TEST(must(write(R"(["k", "d/k", "d.1/k"])")).size() == 1U);
+  BOOST_TEST(must(write(R"(["k", "k", "k"])", R"({"max_rows_per_file": 1})")).size() == 3U);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace headway::flow
