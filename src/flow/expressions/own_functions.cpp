@@ -6,6 +6,8 @@
 #include "flow/expressions/row_functions.hpp"
 #include "flow/expressions/type_names.hpp"
 
+#include <arrow/array/array_decimal.h>
+#include <arrow/array/builder_decimal.h>
 #include <arrow/compute/api_scalar.h>
 #include <arrow/compute/cast.h>
 #include <arrow/compute/exec.h>
@@ -15,6 +17,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 namespace headway::flow {
@@ -85,7 +88,67 @@ DatumResult floor_divide(const Arguments& args, const CallPlace& place) {
   return call_kernel("subtract", {quotient, one}, place);
 }
 
+bool is_decimal_or_integer(const arrow::DataType& type) {
+  return arrow::is_integer(type.id()) || arrow::is_decimal(type.id());
+}
+
+std::int32_t scale_of(const arrow::DataType& type) {
+  return arrow::is_decimal(type.id()) ? static_cast<const arrow::DecimalType&>(type).scale() : 0;
+}
+
+/// The rest has as many digits before the point as the divisor, and as many behind it as the
+/// number with more of them.
+arrow::Result<std::shared_ptr<arrow::DataType>> rest_type(const arrow::DataType& divisor, std::int32_t scale) {
+  const bool is_decimal = arrow::is_decimal(divisor.id());
+  const std::int32_t digits = is_decimal ? static_cast<const arrow::DecimalType&>(divisor).precision() : 20;
+  const std::int32_t precision = digits - scale_of(divisor) + scale;
+  if (precision <= arrow::Decimal128Type::kMaxPrecision) return arrow::Decimal128Type::Make(precision, scale);
+  return arrow::Decimal256Type::Make(std::min(precision, arrow::Decimal256Type::kMaxPrecision), scale);
+}
+
+/// The values of an array, or of a scalar for each row.
+std::optional<arrow::Decimal256> decimal_at(const arrow::Datum& values, std::int64_t row) {
+  if (values.is_scalar()) {
+    const auto& scalar = values.scalar_as<arrow::Decimal256Scalar>();
+    return scalar.is_valid ? std::optional(scalar.value) : std::nullopt;
+  }
+  const auto array = values.array_as<arrow::Decimal256Array>();
+  return array->IsValid(row) ? std::optional(arrow::Decimal256(array->GetValue(row))) : std::nullopt;
+}
+
+/// Of decimals, and of integers beside them. By products, as for others, the types would have more
+/// digits than there are.
+DatumResult decimal_modulo(const Arguments& args, const CallPlace& place) {
+  const std::int32_t scale = std::max(scale_of(*args[0].type()), scale_of(*args[1].type()));
+  ARROW_ASSIGN_OR_RAISE(const auto made_type, rest_type(*args[1].type(), scale));
+  ARROW_ASSIGN_OR_RAISE(const auto wide, arrow::Decimal256Type::Make(arrow::Decimal256Type::kMaxPrecision, scale));
+  cp::ExecContext context(place.pool);
+  ARROW_ASSIGN_OR_RAISE(const auto numbers, cp::Cast(args[0], wide, cp::CastOptions::Safe(), &context));
+  ARROW_ASSIGN_OR_RAISE(const auto divisors, cp::Cast(args[1], wide, cp::CastOptions::Safe(), &context));
+  const bool is_scalar = numbers.is_scalar() && divisors.is_scalar();
+  const std::int64_t rows = is_scalar ? 1 : numbers.is_scalar() ? divisors.length() : numbers.length();
+  arrow::Decimal256Builder rests(wide, place.pool);
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const auto number = decimal_at(numbers, row);
+    const auto divisor = decimal_at(divisors, row);
+    if (!number || !divisor) {
+      ARROW_RETURN_NOT_OK(rests.AppendNull());
+      continue;
+    }
+    ARROW_ASSIGN_OR_RAISE(const auto divided, number->Divide(*divisor));
+    arrow::Decimal256 rest = divided.second;
+    if (rest != arrow::Decimal256(0) && rest.Sign() != divisor->Sign()) rest += *divisor;
+    ARROW_RETURN_NOT_OK(rests.Append(rest));
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto made, rests.Finish());
+  ARROW_ASSIGN_OR_RAISE(arrow::Datum cast, cp::Cast(made, made_type, cp::CastOptions::Safe(), &context));
+  if (!is_scalar) return cast;
+  return cast.make_array()->GetScalar(0);
+}
+
 DatumResult modulo(const Arguments& args, const CallPlace& place) {
+  const bool exact = is_decimal_or_integer(*args[0].type()) && is_decimal_or_integer(*args[1].type());
+  if (exact && !whole_numbers(args)) return decimal_modulo(args, place);
   ARROW_ASSIGN_OR_RAISE(arrow::Datum quotient, floor_divide(args, place));
   ARROW_ASSIGN_OR_RAISE(arrow::Datum whole, call_kernel("multiply", {quotient, args[1]}, place));
   return call_kernel("subtract", {args[0], whole}, place);

@@ -92,6 +92,20 @@ BOOST_AUTO_TEST_CASE(divides_as_python_does) {
       contains(error_in(call_text("floor_divide", column_text("a") + "," + literal_text("0"))), "divide by zero"));
 }
 
+BOOST_AUTO_TEST_CASE(gives_the_rest_of_decimals_without_more_digits_than_there_are) {
+  const auto decimals = [](const std::string& of, const char* type) {
+    return call_text("cast", of, R"({"type": ")" + std::string(type) + "\"}");
+  };
+  const std::string tenths = decimals(column_text("x"), "decimal128(10, 2)");
+  check_value(call_text("modulo", tenths + "," + literal_text("1")), arrow::decimal128(22, 2),
+              R"(["0.50", "0.50", "0.00", null])");
+  check_value(call_text("modulo", column_text("a") + "," + decimals(literal_text("-2"), "decimal128(38, 0)")),
+              arrow::decimal128(38, 0), R"(["-1", "-1", null, "0"])");
+  check_value(call_text("modulo", decimals(literal_text("7.0"), "decimal128(3, 1)") + "," + literal_text("4")),
+              arrow::decimal128(21, 1), R"(["3.0", "3.0", "3.0", "3.0"])");
+  BOOST_TEST(contains(error_in(call_text("modulo", tenths + "," + literal_text("0"))), "ivision by 0"));
+}
+
 BOOST_AUTO_TEST_CASE(looks_values_up_and_casts_them) {
   check_value(call_text("is_in", column_text("a"), R"({"values": [7, 6]})"), arrow::boolean(),
               "[true, false, false, true]");

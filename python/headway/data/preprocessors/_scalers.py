@@ -30,7 +30,8 @@ class _Scaler(Preprocessor):
     def _transform(self, batch: dict[str, Any]) -> dict[str, Any]:
         for name, output in self._pairs():
             shift, scale = self._of(name)
-            batch[output] = (column_of(batch, name, type(self).__name__) - shift) / scale
+            values = _statistics.numbers_of(name, column_of(batch, name, type(self).__name__))
+            batch[output] = (values - shift) / scale
         return batch
 
 

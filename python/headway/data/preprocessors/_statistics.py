@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import decimal
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -53,8 +54,7 @@ def moments(ds: Dataset, columns: Sequence[str]) -> dict[str, Moments]:
     found = {name: Moments() for name in columns}
     for batch in _batches(ds, columns):
         for name, values in batch.items():
-            check_numbers(name, values)
-            found[name].add(values)
+            found[name].add(numbers_of(name, values))
     return found
 
 
@@ -67,8 +67,7 @@ def quantiles(ds: Dataset, columns: Sequence[str], which: Sequence[float]) -> di
     pieces: dict[str, list[Any]] = {name: [] for name in columns}
     for batch in _batches(ds, columns):
         for name, values in batch.items():
-            check_numbers(name, values)
-            numbers = np.asarray(values, dtype=np.float64)
+            numbers = np.asarray(numbers_of(name, values), dtype=np.float64)
             pieces[name].append(numbers[~np.isnan(numbers)])
     together = {name: np.concatenate(each) if each else np.empty(0) for name, each in pieces.items()}
     return {name: np.quantile(each, which).tolist() if len(each) else [math.nan] * len(which)
@@ -101,10 +100,19 @@ def most_frequent(counts: dict[Any, int], limit: int | None = None) -> list[Any]
     return sorted(sorted(counts), key=lambda value: -counts[value])[:limit]
 
 
-def check_numbers(name: str, values: Any) -> None:
-    """Raises TypeError for a column that holds no numbers."""
+def numbers_of(name: str, values: Any) -> Any:
+    """A column of numbers; of decimals an array of floats.
+
+    Raises:
+        TypeError: the column holds something else.
+    """
+    import numpy as np
+
+    if values.dtype == object and all(value is None or isinstance(value, decimal.Decimal) for value in values):
+        return np.array([math.nan if value is None else float(value) for value in values])
     if values.dtype.kind not in "biuf":
         raise TypeError(f"column {name!r} holds {values.dtype}; allowed: a column of numbers")
+    return values
 
 
 def _present(counts: dict[Any, int]) -> dict[Any, int]:

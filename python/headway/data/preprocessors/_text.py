@@ -27,13 +27,21 @@ def _checked(argument: str, function: Any) -> TokenizationFn:
     return function or _words
 
 
+def _all_texts(name: str, texts: Any) -> list[Any]:
+    """Raises ValueError where one is None, of which there are no words to count."""
+    listed: list[Any] = texts.tolist()
+    if None in listed:
+        raise ValueError(f"column {name!r} has None, which has no words; fill it (col({name!r}).fill_null(''))")
+    return listed
+
+
 def _place(text: str, places: int) -> int:
     """One of so many places, the same for a text in each process."""
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little") % places
 
 
 class Tokenizer(Preprocessor):
-    """Cuts texts into words.
+    """Cuts texts into words. None stays None.
 
     Args:
         columns: Columns of text.
@@ -65,7 +73,7 @@ class Tokenizer(Preprocessor):
             texts = column_of(batch, name, "Tokenizer").tolist()
             made: Any = np.empty(len(texts), dtype=object)
             for index, text in enumerate(texts):
-                made[index] = list(self.tokenization_fn(text))
+                made[index] = None if text is None else list(self.tokenization_fn(text))
             batch[output] = made
         return batch
 
@@ -104,7 +112,7 @@ class HashingVectorizer(Preprocessor):
         import numpy as np
 
         for name, output in self._pairs():
-            texts = column_of(batch, name, "HashingVectorizer").tolist()
+            texts = _all_texts(name, column_of(batch, name, "HashingVectorizer"))
             vectors: Any = np.zeros((len(texts), self.num_features), np.int64)
             for row, text in enumerate(texts):
                 for word in self.tokenization_fn(text):
@@ -183,7 +191,7 @@ class CountVectorizer(Preprocessor):
         counts: dict[str, collections.Counter[str]] = {name: collections.Counter() for name in self.columns}
         for batch in _statistics._batches(ds, self.columns):
             for name, texts in batch.items():
-                for text in texts.tolist():
+                for text in _all_texts(name, texts):
                     counts[name].update(self.tokenization_fn(text))
         #: By column: words, the most frequent one first.
         self.stats_ = {name: _statistics.most_frequent(dict(each), self.max_features) for name, each in counts.items()}
@@ -193,7 +201,7 @@ class CountVectorizer(Preprocessor):
 
         for name, output in self._pairs():
             places = {word: place for place, word in enumerate(self.stats_[name])}
-            texts = column_of(batch, name, "CountVectorizer").tolist()
+            texts = _all_texts(name, column_of(batch, name, "CountVectorizer"))
             vectors: Any = np.zeros((len(texts), len(places)), np.int64)
             for row, text in enumerate(texts):
                 for word in self.tokenization_fn(text):
