@@ -5,6 +5,8 @@
 #include "flow/row_queue.hpp"
 #include "flow/same_columns.hpp"
 
+#include <arrow/util/byte_size.h>
+
 #include <algorithm>
 
 namespace headway::flow {
@@ -248,7 +250,8 @@ class MixedStage : public Stage {
   std::int64_t units_ = 0;
 };
 
-/// Collects the chunks of a unit, as work for the steps.
+/// Collects the chunks of a unit, or of a part of it that the step may get for itself (see
+/// StepRun), as work for the step.
 class UnitCollector {
  public:
   UnitCollector(std::shared_ptr<Stage> input, std::shared_ptr<const UnitSteps> steps, UnitPlace place,
@@ -257,40 +260,87 @@ class UnitCollector {
         steps_(std::move(steps)),
         place_(std::move(place)),
         flow_(std::move(flow)),
-        gauges_(std::move(gauges)) {}
+        gauges_(std::move(gauges)),
+        part_rows_(steps_->size() == 1 ? steps_->front()->part_rows() : 0) {}
 
   arrow::Result<std::optional<Item>> next() {
-    auto chunks = std::make_shared<std::vector<Chunk>>();
-    while (!has_ended_ && (chunks->empty() || !chunks->back().ends_unit)) {
+    while (!has_ended_ && (chunks_.empty() || !chunks_.back().ends_unit)) {
       ARROW_ASSIGN_OR_RAISE(auto chunk, input_->next());
       has_ended_ = !chunk;
-      if (chunk) chunks->push_back(std::move(*chunk));
+      if (!chunk) break;
+      std::vector<Chunk> part;
+      if (part_rows_ > 0 && bytes_ >= part_bytes_min) part = complete_part();
+      if (chunk->rows != nullptr) {
+        ARROW_ASSIGN_OR_RAISE(const std::int64_t bytes, arrow::util::ReferencedBufferSize(*chunk->rows));
+        bytes_ += bytes;
+      }
+      chunks_.push_back(std::move(*chunk));
+      if (!part.empty()) return item_of(std::move(part), false);
     }
-    if (chunks->empty()) return std::nullopt;
+    if (chunks_.empty()) return std::nullopt;
+    bytes_ = 0;
+    return item_of(std::exchange(chunks_, {}), true);
+  }
+
+ private:
+  /// As many rows as are a multiple of the step's; the others stay. Empty: there are too few.
+  std::vector<Chunk> complete_part() {
+    std::int64_t rest = 0;
+    for (const Chunk& chunk : chunks_) rest += rows_of(chunk);
+    rest %= part_rows_;
+    Chunk& last = chunks_.back();
+    if (rest > 0 && rows_of(last) <= rest) return {};
+    std::vector<Chunk> left;
+    if (rest > 0) {
+      left.push_back(last);
+      left.back().rows = last.rows->Slice(rows_of(last) - rest);
+      last.rows = last.rows->Slice(0, rows_of(last) - rest);
+    }
+    bytes_ = left.empty() ? 0 : batch_bytes(*left.back().rows);
+    return std::exchange(chunks_, std::move(left));
+  }
+
+  static std::int64_t rows_of(const Chunk& chunk) { return chunk.rows == nullptr ? 0 : chunk.rows->num_rows(); }
+
+  Item item_of(std::vector<Chunk> given, bool ends_unit) {
+    auto chunks = std::make_shared<std::vector<Chunk>>(std::move(given));
     Item item;
-    for (const Chunk& chunk : *chunks) item.bytes += chunk.rows == nullptr ? 0 : batch_bytes(*chunk.rows);
+    std::int64_t rows = 0;
+    for (const Chunk& chunk : *chunks) {
+      item.bytes += chunk.rows == nullptr ? 0 : batch_bytes(*chunk.rows);
+      rows += rows_of(chunk);
+    }
     item.window = chunks->front().window;
     item.unit = chunks->front().unit;
+    item.ends_unit = ends_unit;
     UnitPlace place = place_;
     place.unit = item.unit;
     place_.is_first = false;
-    item.work = [chunks, steps = steps_, place, flow = flow_, gauges = gauges_](const ItemSink& sink) -> arrow::Status {
+    item.work = [chunks, steps = steps_, place, flow = flow_, gauges = gauges_, rows_before = rows_before_,
+                 parts_before = parts_before_](const ItemSink& sink) -> arrow::Status {
       ThreadClock clock(*flow, gauges);
       StepRun run(*steps, place, sink, &clock);
+      run.begin_behind(rows_before, parts_before);
       for (const Chunk& chunk : *chunks) {
         if (chunk.rows != nullptr) ARROW_RETURN_NOT_OK(run.put(chunk.rows));
       }
       return run.finish();
     };
+    rows_before_ = ends_unit ? 0 : rows_before_ + rows;
+    parts_before_ = ends_unit ? 0 : parts_before_ + 1;
     return item;
   }
 
- private:
   std::shared_ptr<Stage> input_;
   std::shared_ptr<const UnitSteps> steps_;
   UnitPlace place_;
   const std::shared_ptr<FlowGauges> flow_;
   const StagePath gauges_;
+  const std::int64_t part_rows_;  ///< See UnitStep.
+  std::vector<Chunk> chunks_;     ///< Of the unit that is collected.
+  std::int64_t bytes_ = 0;        ///< Theirs.
+  std::int64_t rows_before_ = 0;  ///< Of the unit, in parts before.
+  std::uint64_t parts_before_ = 0;
   bool has_ended_ = false;  ///< The input, which is not asked again then.
 };
 

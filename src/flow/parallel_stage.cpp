@@ -318,7 +318,7 @@ Chunk ParallelStage::chunk_of(const Running& front, std::shared_ptr<arrow::Recor
   chunk.rows = std::move(rows);
   chunk.window = front.item.window;
   chunk.unit = front.item.unit;
-  chunk.ends_unit = last;
+  chunk.ends_unit = last && front.item.ends_unit;
   chunk.credit = front.credit;
   return chunk;
 }

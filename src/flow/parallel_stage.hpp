@@ -28,6 +28,7 @@ struct Item {
   std::int64_t bytes = 0;  ///< Memory that its rows will take; known beforehand or estimated.
   std::int64_t window = 0;
   std::int64_t unit = 0;
+  bool ends_unit = true;  ///< No item of the same unit comes behind it.
   /// Its rows come at once, so that nobody is woken for each.
   bool is_quick = false;
 };

@@ -105,6 +105,12 @@ class StepRun {
   StepRun(const StepRun&) = delete;
   StepRun& operator=(const StepRun&) = delete;
 
+  /// Before the first `put`: so many rows of the unit went into the first step before these, in so
+  /// many parts.
+  void begin_behind(std::int64_t rows, std::uint64_t parts) {
+    states_.front().rows = rows;
+    states_.front().runs = parts;
+  }
   arrow::Status put(const std::shared_ptr<arrow::RecordBatch>& rows) { return put(0, rows); }
   /// The unit has no more rows.
   arrow::Status finish();

@@ -28,7 +28,8 @@ print("rows:", rows)
     runs_within_the_budget(script, body, rows=4_000_000)
 
 
-def test_a_function_behind_one_that_returns_more_stays_within_it(script, tmp_path):
+@pytest.mark.parametrize("pieces", ["", ".repartition(4)"])
+def test_a_function_behind_one_that_returns_more_stays_within_it(script, tmp_path, pieces):
     """It gets the rows in parts while the first function makes more."""
     for number in range(4):
         ids = np.arange(number * 20_000, (number + 1) * 20_000)
@@ -43,7 +44,7 @@ def adds(batch):
     return {{"id": batch["id"], "data": batch["data"] + 1}}
 
 made = data.read_parquet({[str(tmp_path / f"{number}.parquet") for number in range(4)]!r})
-made = made.map_batches(grows).map_batches(adds, batch_size=1000)
+made = made{pieces}.map_batches(grows).map_batches(adds, batch_size=1000)
 ids = np.concatenate([batch["id"].copy() for batch in made.iter_batches(batch_size=1000)])
 assert (ids == np.repeat(np.arange(80_000), 20)).all()
 print("rows:", len(ids))
