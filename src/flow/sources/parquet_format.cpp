@@ -39,7 +39,7 @@ constexpr std::int64_t request_bytes_max = std::int64_t{4} << 20;
 constexpr std::int64_t request_bytes_min = std::int64_t{256} << 10;
 /// Of a part: at most so many rows, of about so many bytes.
 constexpr std::int64_t part_rows_max = std::int64_t{64} << 10;
-constexpr std::int64_t part_bytes = std::int64_t{16} << 20;
+constexpr std::int64_t part_bytes = std::int64_t{32} << 20;
 /// How many files' footers are kept.
 constexpr std::size_t footers_max = 32;
 
