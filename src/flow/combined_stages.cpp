@@ -5,8 +5,6 @@
 #include "flow/row_queue.hpp"
 #include "flow/same_columns.hpp"
 
-#include <arrow/util/byte_size.h>
-
 #include <algorithm>
 
 namespace headway::flow {
@@ -270,10 +268,7 @@ class UnitCollector {
       if (!chunk) break;
       std::vector<Chunk> part;
       if (part_rows_ > 0 && bytes_ >= part_bytes_min) part = complete_part();
-      if (chunk->rows != nullptr) {
-        ARROW_ASSIGN_OR_RAISE(const std::int64_t bytes, arrow::util::ReferencedBufferSize(*chunk->rows));
-        bytes_ += bytes;
-      }
+      if (chunk->rows != nullptr) bytes_ += batch_bytes(*chunk->rows);
       chunks_.push_back(std::move(*chunk));
       if (!part.empty()) return item_of(std::move(part), false);
     }
@@ -285,16 +280,16 @@ class UnitCollector {
  private:
   /// As many rows as are a multiple of the step's; the others stay. Empty: there are too few.
   std::vector<Chunk> complete_part() {
-    std::int64_t rest = 0;
-    for (const Chunk& chunk : chunks_) rest += rows_of(chunk);
-    rest %= part_rows_;
+    std::int64_t count = 0;
+    for (const Chunk& chunk : chunks_) count += rows_of(chunk);
     Chunk& last = chunks_.back();
-    if (rest > 0 && rows_of(last) <= rest) return {};
+    const auto rest = rest_of_part(count, rows_of(last), part_rows_);
+    if (!rest) return {};
     std::vector<Chunk> left;
-    if (rest > 0) {
+    if (*rest > 0) {
       left.push_back(last);
-      left.back().rows = last.rows->Slice(rows_of(last) - rest);
-      last.rows = last.rows->Slice(0, rows_of(last) - rest);
+      left.back().rows = last.rows->Slice(rows_of(last) - *rest);
+      last.rows = last.rows->Slice(0, rows_of(last) - *rest);
     }
     bytes_ = left.empty() ? 0 : batch_bytes(*left.back().rows);
     return std::exchange(chunks_, std::move(left));

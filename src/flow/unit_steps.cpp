@@ -151,15 +151,15 @@ arrow::Status StepRun::hold(std::size_t step, const std::shared_ptr<arrow::Recor
 /// on the rows alone.
 arrow::Status StepRun::complete_part(std::size_t step, std::int64_t multiple) {
   State& state = states_[step];
-  std::int64_t rest = 0;
-  for (const auto& rows : state.held) rest += rows->num_rows();
-  rest %= multiple;
+  std::int64_t count = 0;
+  for (const auto& rows : state.held) count += rows->num_rows();
+  const std::shared_ptr<arrow::RecordBatch> last = state.held.back();
+  const auto rest = rest_of_part(count, last->num_rows(), multiple);
+  if (!rest) return arrow::Status::OK();
   arrow::RecordBatchVector left;
-  if (rest > 0) {
-    if (state.held.back()->num_rows() <= rest) return arrow::Status::OK();
-    const std::shared_ptr<arrow::RecordBatch> last = state.held.back();
-    state.held.back() = last->Slice(0, last->num_rows() - rest);
-    left.push_back(last->Slice(last->num_rows() - rest));
+  if (*rest > 0) {
+    state.held.back() = last->Slice(0, last->num_rows() - *rest);
+    left.push_back(last->Slice(last->num_rows() - *rest));
   }
   ARROW_ASSIGN_OR_RAISE(auto wholes, joined(std::exchange(state.held, std::move(left)), offsets_max));
   state.held_bytes = 0;

@@ -93,6 +93,13 @@ arrow::Result<arrow::RecordBatchVector> joined(const arrow::RecordBatchVector& p
 /// cache on their way, and the first ones come late.
 constexpr std::int64_t part_bytes_min = std::int64_t{8} << 20;
 
+/// How many of the last ones of `rows` stay for the next part, so that this one is a multiple of
+/// `multiple`; `last`: those of the last batch, the only one that is cut. Null: there are too few.
+inline std::optional<std::int64_t> rest_of_part(std::int64_t rows, std::int64_t last, std::int64_t multiple) {
+  const std::int64_t rest = rows % multiple;
+  return rest > 0 && last <= rest ? std::nullopt : std::optional(rest);
+}
+
 using UnitSteps = std::vector<std::shared_ptr<const UnitStep>>;
 
 /// One unit on its way through the steps.
