@@ -267,18 +267,23 @@ def test_the_data_process_of_a_program_without_standard_output_ends_with_it(tmp_
     assert not processes.wait_gone(lambda: processes.marked(mark), LIMIT_S)
 
 
-def test_a_module_that_uses_data_sets_when_functions_import_it_starts_no_endless_chain(script, tmp_path):
-    (tmp_path / "imported.py").write_text(
-        "from headway import data\ndef same(batch): return batch\ndata.range(10).map_batches(same).count()\n"
-    )
+def check_import_fails(script, tmp_path, words):
+    """A script that imports ``imported.py`` says ``words``, and leaves no process."""
     code, output = script.run(f"""
         import sys
         sys.path.insert(0, {str(tmp_path)!r})
         import imported
     """)
     assert code == 1
-    assert 'needs `if __name__ == "__main__":` before them' in output
+    assert words in output
     assert not processes.wait_gone(script.processes, LIMIT_S)
+
+
+def test_a_module_that_uses_data_sets_when_functions_import_it_starts_no_endless_chain(script, tmp_path):
+    (tmp_path / "imported.py").write_text(
+        "from headway import data\ndef same(batch): return batch\ndata.range(10).map_batches(same).count()\n"
+    )
+    check_import_fails(script, tmp_path, 'needs `if __name__ == "__main__":` before them')
 
 
 def test_a_module_that_trains_when_functions_import_it_starts_no_endless_chain(script, tmp_path):
@@ -291,14 +296,7 @@ def test_a_module_that_trains_when_functions_import_it_starts_no_endless_chain(s
         "config = train.RunConfig(verbose=0, storage_path='stored')\n"
         "train.DataParallelTrainer(loops.loop, datasets={'train': rows}, run_config=config).fit()\n"
     )
-    code, output = script.run(f"""
-        import sys
-        sys.path.insert(0, {str(tmp_path)!r})
-        import imported
-    """)
-    assert code == 1
-    assert "fit() was called in a function of a data set" in output
-    assert not processes.wait_gone(script.processes, LIMIT_S)
+    check_import_fails(script, tmp_path, "fit() was called in a function of a data set")
 
 
 def test_a_function_may_use_a_data_set():

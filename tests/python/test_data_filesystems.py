@@ -14,6 +14,7 @@ import pytest
 from fsspec.implementations.dirfs import DirFileSystem
 from fsspec.implementations.local import LocalFileSystem
 from headway import train
+from headway.data.datasource import FilenameProvider
 
 pytestmark = pytest.mark.usefixtures("the_engine_ends")
 
@@ -161,6 +162,16 @@ def test_files_are_written_to_such_a_filesystem(bucket, as_given):
     assert data.read_json(str(bucket / "out")).count() == 12
     with pytest.raises(FileNotFoundError, match="path is 'no', which is not there, and try_create_dir is False"):
         rows.write_json("no", filesystem=filesystem, try_create_dir=False)
+
+
+def test_a_name_that_ends_in_gz_compresses_no_file(bucket):
+    class Named(FilenameProvider):
+        def get_filename_for_task(self, write_uuid, task_index):
+            return f"{task_index}.json.gz"
+
+    filesystem = DirFileSystem(str(bucket), LocalFileSystem())
+    data.range(1).write_json("named", filesystem=filesystem, filename_provider=Named())
+    assert (bucket / "named" / "0.json.gz").read_bytes() == b'{"id":0}\n'
 
 
 def test_a_write_that_fails_leaves_nothing_on_such_a_filesystem(bucket):

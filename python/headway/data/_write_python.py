@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from headway._storage.python_files import PythonFiles
 from headway._worker.functions import whole_folder
 from headway.data import _scratch
 
@@ -25,14 +26,16 @@ class OtherFolder:
     """
 
     def __init__(self, filesystem: pyarrow.fs.FileSystem, path: str):
-        self._filesystem = filesystem
+        self._files = PythonFiles(filesystem)
         self._path = path
 
     def is_there(self) -> bool:
         """Whether the folder exists."""
-        import pyarrow.fs
-
-        return bool(self._filesystem.get_file_info(self._path).type != pyarrow.fs.FileType.NotFound)
+        try:
+            self._files.info(self._path)
+        except FileNotFoundError:
+            return False
+        return True
 
     def write(self, mode: str, write: Callable[[str], bool]) -> bool:
         """Has files written to a scratch folder, and copies them when they are whole. A failure
@@ -49,7 +52,7 @@ class OtherFolder:
         Raises:
             FileExistsError: there are files already, or one with the name of a new one.
         """
-        before = set(self._files())
+        before = {name for name, is_folder, _ in self._files.list(self._path, recursive=True) if not is_folder}
         if before and mode in ("create", "error"):
             raise FileExistsError(f"cannot write to {self._path}: there are files")
         if before and mode == "ignore":
@@ -63,32 +66,21 @@ class OtherFolder:
             self._copy(folder, new)
         if mode == "overwrite":
             for name in sorted(before.difference(new)):
-                self._filesystem.delete_file(self._place(name))
+                self._files.remove_file(self._place(name))
         return has_files
 
-    def _files(self) -> Iterator[str]:
-        """The paths of all files, from the folder on."""
-        import pyarrow.fs
-
-        selector = pyarrow.fs.FileSelector(self._path, allow_not_found=True, recursive=True)
-        base = self._path.strip("/") + "/"
-        for info in self._filesystem.get_file_info(selector):
-            if info.is_file:
-                yield info.path.lstrip("/").removeprefix(base)
-
     def _copy(self, folder: str, names: list[str]) -> None:
-
         try:
             for name in sorted({os.path.dirname(name) for name in names}):
-                self._filesystem.create_dir(self._place(name), recursive=True)
+                self._files.make_directory(self._place(name))
             for name in names:
-                there = self._filesystem.open_output_stream(self._place(name))
+                there = self._files.open_writer(self._place(name))
                 with open(os.path.join(folder, name), "rb") as here, there:
                     shutil.copyfileobj(here, there, 4 << 20)
         except BaseException:
             for name in names:
                 with contextlib.suppress(Exception):
-                    self._filesystem.delete_file(self._place(name))
+                    self._files.remove_file(self._place(name))
             raise
 
     def _place(self, name: str) -> str:
