@@ -59,6 +59,9 @@ class Budget {
   std::int64_t taken() const;
   /// Whether more was taken than there is: by `take` or `grow`.
   bool is_exceeded() const { return taken() > bytes_; }
+  /// Whether there is no room for another piece of rows like one of so many bytes. A large one is
+  /// there twice while it is made: as a function returns it, and as the worker shares it.
+  bool is_full_for(std::int64_t bytes) const;
   /// The most that was taken at a time.
   std::int64_t peak() const;
 

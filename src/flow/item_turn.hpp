@@ -1,10 +1,26 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <utility>
 
 namespace headway::flow {
+
+/// How long a step waits for what it needs.
+enum class StepWait {
+  until_there,
+  /// As long as nobody who is awaited needs what the step's item holds (ItemTurn).
+  unless_in_the_way,
+  not_at_all,
+};
+
+/// Of a step.
+struct FewWorkers {
+  std::size_t count = 0;    ///< The most that there may be.
+  std::int64_t bytes = -1;  ///< The most that a call has made; -1: none has ended.
+};
 
 /// An item of a ParallelStage, for what its thread uses. An item may hold what another one needs, a
 /// function worker, while its own rows wait to be pulled; and they may be pulled only after those
@@ -15,6 +31,10 @@ struct ItemTurn {
   /// Whether an item that is awaited needs what this one holds; null: it holds nothing. If so, it
   /// makes the rest of its rows at once, beyond its credit. Of the item's thread.
   std::function<bool()> is_in_the_way = nullptr;
+  /// Before a step makes rows by one of its workers, where these may be fewer than the items that
+  /// need one: waits until the rows have room. False: they have none, and `wait` allows no more. Of
+  /// the item's thread; set by its stage.
+  std::function<bool(const FewWorkers& workers, StepWait wait)> await_room = nullptr;
 
   /// Of the item that this thread works on; null: it works on none.
   static ItemTurn*& current() {

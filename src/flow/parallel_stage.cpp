@@ -197,6 +197,9 @@ void ParallelStage::work() {
     running.taken = true;
     lock.unlock();
     arrow::Status status;
+    running.turn.await_room = [this, &running](const FewWorkers& workers, StepWait wait) {
+      return await_room(running, workers, wait);
+    };
     ItemTurn::current() = &running.turn;
     try {
       status =
@@ -219,7 +222,7 @@ bool ParallelStage::has_credit(Running& running, std::int64_t bytes, bool in_any
   const std::int64_t needed = running.bytes_waiting + bytes;
   const std::int64_t lacking = needed - running.credit->bytes();
   if (lacking > 0) {
-    const bool is_awaited = running_.front().get() == &running && running.rows.empty() && running.turn.awaited;
+    const bool is_awaited = is_first(running) && running.rows.empty() && running.turn.awaited;
     if (in_any_case || is_awaited) {
       budget_.grow(*running.credit, lacking);
     } else if (!budget_.try_grow(*running.credit, lacking)) {
@@ -249,13 +252,33 @@ bool ParallelStage::await(std::unique_lock<std::mutex>& lock, const Running& run
   return true;
 }
 
+bool ParallelStage::has_room(const Running& running, std::int64_t bytes) {
+  return running.rows.empty() || running.bytes_waiting + bytes <= std::max(running.item.bytes, waiting_min);
+}
+
+/// See ItemTurn.
+bool ParallelStage::await_room(Running& running, const FewWorkers& workers, StepWait wait) {
+  if (workers.count >= limits_.threads + others()) return true;
+  std::unique_lock lock(mutex_);
+  const auto has_space = [&] {
+    return has_room(running, is_first(running) ? 0 : std::max<std::int64_t>(workers.bytes, 0));
+  };
+  const auto may_begin = [&] {
+    return is_first(running) || (workers.bytes >= 0 && has_credit(running, workers.bytes));
+  };
+  if (has_space() && may_begin()) return true;
+  if (wait == StepWait::not_at_all || !await(lock, running, has_space)) return false;
+  ++without_credit_;
+  const bool begins = await(lock, running, may_begin);
+  --without_credit_;
+  return begins;
+}
+
 arrow::Status ParallelStage::put(Running& running, std::shared_ptr<arrow::RecordBatch> rows) {
   if (rows->num_rows() == 0) return arrow::Status::OK();
   const std::int64_t bytes = batch_bytes(*rows);
   std::unique_lock lock(mutex_);
-  const std::int64_t most = std::max(running.item.bytes, waiting_min);
-  const auto has_room = [&] { return running.rows.empty() || running.bytes_waiting + bytes <= most; };
-  bool waits = await(lock, running, has_room);
+  bool waits = await(lock, running, [&] { return has_room(running, bytes); });
   if (waits && !has_credit(running, bytes)) {
     ++without_credit_;
     waits = await(lock, running, [&] { return has_credit(running, bytes); });
@@ -265,8 +288,8 @@ arrow::Status ParallelStage::put(Running& running, std::shared_ptr<arrow::Record
   if (!waits) has_credit(running, bytes, true);
   running.rows.push_back({std::move(rows), bytes});
   running.bytes_waiting += bytes;
-  if (running_.front().get() == &running && !running.item.is_quick) rows_came_.notify_all();
-  if (!waits || !budget_.is_exceeded()) return arrow::Status::OK();
+  if (is_first(running) && !running.item.is_quick) rows_came_.notify_all();
+  if (!waits || !budget_.is_full_for(bytes)) return arrow::Status::OK();
   // Memory is full: no more is made before these rows are used and others are needed.
   ++without_credit_;
   await(lock, running, [&] { return running.rows.empty() && running.turn.awaited; });

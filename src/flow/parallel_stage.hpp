@@ -63,8 +63,9 @@ struct ParallelLimits {
 /// An item begins when the budget has credit for it; one is under way whenever a client needs rows,
 /// so that the flow moves whatever other flows hold. An item that makes more than its credit waits
 /// until the budget has more, or somebody waits for its rows and none are there; or while it is in
-/// the way of an item that somebody waits for (ItemTurn). Later items ask for as much as earlier
-/// ones needed.
+/// the way of an item that somebody waits for (ItemTurn). So that the latter is rare, items behind
+/// the first one call a step with few workers only with room and credit for as much as a call has
+/// ever made. Later items ask for as much as earlier ones needed.
 class ParallelStage : public Stage {
  public:
   ParallelStage(Budget& budget, ParallelLimits limits, std::shared_ptr<arrow::Schema> schema, NextItem next_item,
@@ -111,6 +112,9 @@ class ParallelStage : public Stage {
   void work();
   void tell_if_idle();
   arrow::Status put(Running& running, std::shared_ptr<arrow::RecordBatch> rows);
+  static bool has_room(const Running& running, std::int64_t bytes);
+  bool await_room(Running& running, const FewWorkers& workers, StepWait wait);
+  bool is_first(const Running& running) const { return running_.front().get() == &running; }
   bool has_credit(Running& running, std::int64_t bytes, bool in_any_case = false);
   bool await(std::unique_lock<std::mutex>& lock, const Running& running, const std::function<bool()>& may_go);
   std::optional<std::int64_t> bytes_of_next();

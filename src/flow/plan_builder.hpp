@@ -11,6 +11,7 @@
 #include "flow/functions/whole_stage.hpp"
 #include "flow/seen_rows.hpp"
 #include "flow/shared_ring.hpp"
+#include "flow/shuffle_choice.hpp"
 #include "flow/stage.hpp"
 #include "flow/unit_chain.hpp"
 
@@ -136,6 +137,7 @@ class PlanBuilder {
                                                  std::shared_ptr<const data::EpochOrder> order,
                                                  const std::vector<data::UnitSize>& units, bool may_grow);
   arrow::Result<std::unique_ptr<Stage>> shuffled_on_disk(std::unique_ptr<Stage> rows, std::uint64_t key_start);
+  OverRows shuffle_on_disk(std::uint64_t key_start);
   arrow::Result<Built> build_whole(std::size_t index, const data::WholeNode& whole);
   WholeMemory whole_memory() const;
   arrow::Result<Built> build_cut(std::size_t index, const data::RepartitionNode& cut);

@@ -15,8 +15,9 @@ namespace {
 constexpr std::int64_t shuffled_at_once_share = 8;
 /// Exact shuffles keep all rows in memory where they need no more than this part of the budget.
 constexpr std::int64_t exact_share = 2;
-/// The same, of the sources' bytes, where functions or columns on the way may make rows larger.
-constexpr std::int64_t exact_share_of_grown = 16;
+/// The same where functions or columns on the way may make rows larger: beside them there are
+/// functions' workers.
+constexpr std::int64_t exact_share_of_made = 4;
 /// After a shuffle of all rows, rows go on in units of about so many bytes.
 constexpr std::int64_t shuffled_unit_bytes = std::int64_t{16} << 20;
 constexpr std::int64_t shuffled_unit_rows_max = 65'536;
@@ -51,16 +52,25 @@ arrow::Result<std::unique_ptr<Stage>> PlanBuilder::shuffled(std::unique_ptr<Stag
                                                             const std::vector<data::UnitSize>& units, bool may_grow) {
   const data::OrderConfig& config = order->config();
   const bool is_exact = config.window_bytes == data::whole_epoch;
-  // Without a host there is no DuckDB: rows that do not fit are the program's own.
-  const std::int64_t share = may_grow && engine_.functions()->has_host() ? exact_share_of_grown : exact_share;
+  const OverRows in_memory = [order, pool = engine_.budget().pool()](std::unique_ptr<Stage> all) {
+    return arrow::Result<std::unique_ptr<Stage>>(std::make_unique<WindowStage>(std::move(all), order, pool));
+  };
   std::unique_ptr<Stage> stage;
-  if (is_exact && bytes_of(units) > engine_.budget().bytes() / share) {
-    ARROW_ASSIGN_OR_RAISE(stage, shuffled_on_disk(std::move(rows), data::key_start(config.seed, config.epoch)));
-  } else {
-    stage = std::make_unique<WindowStage>(std::move(rows), std::move(order), engine_.budget().pool());
+  if (!is_exact) {
+    ARROW_ASSIGN_OR_RAISE(stage, in_memory(std::move(rows)));
+    return gauged(std::move(stage), "shuffle");
   }
-  if (is_exact) stage = cut_anew(std::move(stage), rows_of_shuffled_unit(units));
-  return gauged(std::move(stage), "shuffle");
+  const std::uint64_t key_start = data::key_start(config.seed, config.epoch);
+  if (bytes_of(units) > engine_.budget().bytes() / exact_share) {
+    ARROW_ASSIGN_OR_RAISE(stage, shuffled_on_disk(std::move(rows), key_start));
+  } else if (may_grow && engine_.functions()->has_host()) {
+    stage = shuffled_where_they_fit(std::move(rows), engine_.budget().bytes() / exact_share_of_made, in_memory,
+                                    shuffle_on_disk(key_start));
+  } else {
+    // Without a host there is no DuckDB: rows that do not fit are the program's own.
+    ARROW_ASSIGN_OR_RAISE(stage, in_memory(std::move(rows)));
+  }
+  return gauged(cut_anew(std::move(stage), rows_of_shuffled_unit(units)), "shuffle");
 }
 
 arrow::Result<PlanBuilder::Built> PlanBuilder::build_shuffle(std::size_t index, const data::ShuffleNode& shuffle) {
@@ -127,14 +137,21 @@ arrow::Result<std::unique_ptr<Stage>> PlanBuilder::shuffled_on_disk(std::unique_
         " MiB at most, and none after a limit or another shuffle; shuffle before limit(), use randomize_block_order(), "
         "or name an interpreter that has the packages headway and duckdb by HEADWAY_PYTHON");
   }
+  return shuffle_on_disk(key_start)(std::move(rows));
+}
+
+OverRows PlanBuilder::shuffle_on_disk(std::uint64_t key_start) {
   has_workers_ = true;
   data::WholeNode sort;
   sort.operation = "random_shuffle";
   sort.options["start"] = key_start;
-  Stages inputs;
-  inputs.push_back(std::move(rows));
-  return whole_stage(engine_.functions(), sort, std::move(inputs), whole_memory(), engine_.scratch(),
-                     seen_at(input_.optimised.nodes.size() + shuffles_on_disk_++), config_.demand);
+  return [sort, functions = engine_.functions(), memory = whole_memory(), scratch = engine_.scratch(),
+          seen = seen_at(input_.optimised.nodes.size() + shuffles_on_disk_++),
+          demand = config_.demand](std::unique_ptr<Stage> rows) {
+    Stages inputs;
+    inputs.push_back(std::move(rows));
+    return arrow::Result(whole_stage(functions, sort, std::move(inputs), memory, scratch, seen, demand));
+  };
 }
 
 /// A local shuffle is one in windows of units that have about as many rows. Rows that are shuffled

@@ -1,5 +1,7 @@
 #include "flow/unit_steps.hpp"
 
+#include "flow/batch_bytes.hpp"
+
 #include <arrow/extension_type.h>
 #include <arrow/type_traits.h>
 #include <arrow/util/byte_size.h>
@@ -130,15 +132,13 @@ arrow::Status StepRun::put(std::size_t step, const std::shared_ptr<arrow::Record
   return run(step, rows, first, place_);
 }
 
-/// Rows that come at once stay together: a part is complete when more rows come. A step behind
-/// another one gets it only if a worker is free: while it waited for one, the other step would hold
-/// a worker for which others wait.
+/// Rows that come at once stay together: a part is complete when more rows come.
 arrow::Status StepRun::hold(std::size_t step, const std::shared_ptr<arrow::RecordBatch>& rows) {
   State& state = states_[step];
   const std::int64_t multiple = steps_[step]->part_rows();
   if (multiple > 0 && state.held_bytes >= part_bytes_min) {
     ARROW_RETURN_NOT_OK(complete_part(step, multiple));
-    ARROW_RETURN_NOT_OK(run_parts(step, step == first_whole_));
+    ARROW_RETURN_NOT_OK(run_parts(step, wait_for_parts(step)));
   }
   if (rows->num_rows() == 0 && !state.held.empty()) return arrow::Status::OK();
   ARROW_ASSIGN_OR_RAISE(const std::int64_t bytes, arrow::util::ReferencedBufferSize(*rows));
@@ -167,15 +167,33 @@ arrow::Status StepRun::complete_part(std::size_t step, std::int64_t multiple) {
   return arrow::Status::OK();
 }
 
-/// `waits`: for a worker; else the parts that have none stay.
-arrow::Status StepRun::run_parts(std::size_t step, bool waits) {
+/// While a step behind another one waits, the other one holds a worker that others may need. So it
+/// waits only if many rows are there already.
+StepWait StepRun::wait_for_parts(std::size_t step) const {
+  if (step == first_whole_) return StepWait::until_there;
+  std::int64_t bytes = 0;
+  for (const auto& rows : states_[step].parts) bytes += batch_bytes(*rows);
+  return bytes < parts_bytes_max ? StepWait::not_at_all : StepWait::unless_in_the_way;
+}
+
+bool StepRun::await_room(std::size_t step, StepWait wait) {
+  const ItemTurn* const turn = ItemTurn::current();
+  const std::optional<FewWorkers> workers = steps_[step]->few_workers();
+  if (turn == nullptr || !turn->await_room || !workers) return true;
+  const Stay stay(clock_, ThreadClock::before(first_ + steps_.size()));
+  return turn->await_room(*workers, wait);
+}
+
+/// The parts that get no worker, or for whose rows there is no room, stay.
+arrow::Status StepRun::run_parts(std::size_t step, StepWait wait) {
   State& state = states_[step];
   UnitPlace place = place_;
-  place.only_if_free = !waits;
+  place.wait = wait;
   for (; !state.parts.empty(); state.parts.pop_front()) {
     std::shared_ptr<arrow::RecordBatch>& rows = state.parts.front();
     const std::int64_t count = rows->num_rows();
     if (count == 0) continue;
+    if (!await_room(step, wait)) return arrow::Status::OK();
     place.seed = place_.seed + state.runs * seeds_apart;  // All have other random numbers.
     if (place_.may_be_read_again) place.let_go_input = [&rows] { rows.reset(); };
     const arrow::Status done = run(step, rows, state.rows, place);
@@ -212,7 +230,7 @@ arrow::Status StepRun::finish() {
   for (std::size_t step = 0; step < steps_.size(); ++step) {
     if (!steps_[step]->needs_whole_unit()) continue;
     if (!states_[step].held.empty()) ARROW_RETURN_NOT_OK(complete_part(step, 1));
-    ARROW_RETURN_NOT_OK(run_parts(step, true));
+    ARROW_RETURN_NOT_OK(run_parts(step, StepWait::until_there));
   }
   return arrow::Status::OK();
 }

@@ -36,9 +36,9 @@ struct UnitPlace {
   /// Frees the rows that the step was called with; it may do so once it holds them in another way.
   /// If they turn out to be needed again, it fails with `input_is_gone`. Unset: they stay.
   std::function<void()> let_go_input = {};
-  /// A step that would have to wait for a worker, or for what another unit decides, does nothing
-  /// and fails with `is_worker_busy`.
-  bool only_if_free = false;
+  /// For a worker, and for what another unit decides. A step that would have to wait longer does
+  /// nothing and fails with `is_worker_busy`.
+  StepWait wait = StepWait::until_there;
 };
 
 /// The failure of a step that has let go of rows which it would need again: the unit must be read
@@ -47,7 +47,7 @@ arrow::Status input_is_gone(const arrow::Status& reason, bool is_unused);
 bool is_input_gone(const arrow::Status& status);
 bool is_input_unused(const arrow::Status& status);
 
-/// The failure of a step that was to run only if a worker is free.
+/// The failure of a step that has no worker, and was not to wait for one, or no longer.
 arrow::Status worker_is_busy();
 bool is_worker_busy(const arrow::Status& status);
 
@@ -80,6 +80,8 @@ class UnitStep {
 
   /// Processes that do its work; 0: the threads that call it do.
   virtual int workers() const { return 0; }
+  /// Where there may not be one for each thread.
+  virtual std::optional<FewWorkers> few_workers() const { return std::nullopt; }
 
   /// Calls under way end soon.
   virtual void stop() const {}
@@ -92,6 +94,9 @@ arrow::Result<arrow::RecordBatchVector> joined(const arrow::RecordBatchVector& p
 /// The rows of a large unit that a step gets at once, about. Beyond it they leave the processor's
 /// cache on their way, and the first ones come late.
 constexpr std::int64_t part_bytes_min = std::int64_t{8} << 20;
+
+/// A step waits for a worker, if it may, while parts of so many bytes have none.
+constexpr std::int64_t parts_bytes_max = 2 * part_bytes_min;
 
 /// How many of the last ones of `rows` stay for the next part, so that this one is a multiple of
 /// `multiple`; `last`: those of the last batch, the only one that is cut. Null: there are too few.
@@ -135,7 +140,9 @@ class StepRun {
   ItemSink sink_after(std::size_t step);
   arrow::Status hold(std::size_t step, const std::shared_ptr<arrow::RecordBatch>& rows);
   arrow::Status complete_part(std::size_t step, std::int64_t multiple);
-  arrow::Status run_parts(std::size_t step, bool waits);
+  StepWait wait_for_parts(std::size_t step) const;
+  bool await_room(std::size_t step, StepWait wait);
+  arrow::Status run_parts(std::size_t step, StepWait wait);
   arrow::Status run(std::size_t step, const std::shared_ptr<arrow::RecordBatch>& rows, std::int64_t first_row,
                     const UnitPlace& place);
 

@@ -268,6 +268,56 @@ BOOST_AUTO_TEST_CASE(an_item_that_is_in_the_way_of_the_first_one_makes_the_rest_
   BOOST_TEST(budget.taken() == 0);
 }
 
+BOOST_AUTO_TEST_CASE(an_item_behind_the_first_one_calls_a_step_with_few_workers_when_its_rows_have_room) {
+  struct Asked {
+    FewWorkers workers;
+    bool has_room_behind;
+  };
+  const std::vector<Asked> asked = {
+      {{1, -1}, false},    // Nobody knows what a call makes.
+      {{1, 100}, true},    //
+      {{1, 5000}, false},  // More than the budget has.
+      {{3, 5000}, true},   // Each of three threads has a worker.
+  };
+  for (const Asked& each : asked) {
+    Budget budget(1000);
+    std::promise<bool> behind;
+    ParallelStage stage(budget, three_threads, nullptr, items(2, [&](int number, const ItemSink& sink) {
+                          if (number == 0) BOOST_TEST((behind.get_future().get() == each.has_room_behind));
+                          const bool has_room = ItemTurn::current()->await_room(each.workers, StepWait::not_at_all);
+                          if (number == 0) BOOST_TEST(has_room);
+                          if (number == 1) behind.set_value(has_room);
+                          return sink(row_of(number));
+                        }));
+    BOOST_TEST(values_of(stage) == (std::vector<int>{0, 1}), boost::test_tools::per_element());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_item_that_waits_for_room_has_it_when_it_is_the_first_one) {
+  Budget budget(1000);
+  ParallelStage stage(budget, three_threads, nullptr, items(3, [&](int number, const ItemSink& sink) {
+                        BOOST_TEST(ItemTurn::current()->await_room({1, 5000}, StepWait::until_there));
+                        return sink(row_of(number));
+                      }));
+  BOOST_TEST(values_of(stage) == (std::vector<int>{0, 1, 2}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(an_item_that_holds_what_the_first_one_needs_does_not_wait_for_room) {
+  Budget budget(1000);
+  std::promise<void> let_go;
+  ParallelStage stage(budget, three_threads, nullptr, items(2, [&](int number, const ItemSink& sink) {
+                        if (number == 0) {
+                          let_go.get_future().wait();
+                          return sink(row_of(number));
+                        }
+                        const ItemHolds holds([] { return true; });
+                        BOOST_TEST(!ItemTurn::current()->await_room({1, 5000}, StepWait::unless_in_the_way));
+                        let_go.set_value();
+                        return sink(row_of(number));
+                      }));
+  BOOST_TEST(values_of(stage) == (std::vector<int>{0, 1}), boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(a_stop_ends_a_wait) {
   Budget budget(1000);
   std::promise<void> begun;

@@ -135,13 +135,16 @@ class BusyStep : public WholeStep {
   explicit BusyStep(std::vector<int> free_at) : WholeStep(1), free_at_(std::move(free_at)) {}
   arrow::Status run(const std::shared_ptr<arrow::RecordBatch>& rows, std::int64_t first_row, const UnitPlace& place,
                     const ItemSink& sink) const override {
-    if (place.only_if_free && std::ranges::count(free_at_, asked_++) == 0) return worker_is_busy();
+    if (place.wait != StepWait::until_there) {
+      waits.push_back(place.wait);
+      if (std::ranges::count(free_at_, waits.size() - 1) == 0) return worker_is_busy();
+    }
     return WholeStep::run(rows, first_row, place, sink);
   }
+  mutable std::vector<StepWait> waits;
 
  private:
   const std::vector<int> free_at_;
-  mutable int asked_ = 0;
 };
 
 BOOST_AUTO_TEST_CASE(reach_a_step_behind_another_one_in_the_same_parts_whenever_it_has_a_worker) {
@@ -155,6 +158,16 @@ BOOST_AUTO_TEST_CASE(reach_a_step_behind_another_one_in_the_same_parts_whenever_
     rows_of_calls({steady}, {9, 10, 11, 1});
     BOOST_TEST(busy->seeds == steady->seeds, each);
   }
+}
+
+BOOST_AUTO_TEST_CASE(wait_for_a_worker_of_a_step_behind_another_one_when_there_are_many) {
+  const auto busy = std::make_shared<BusyStep>(std::vector<int>{1, 2});
+  rows_of_calls({std::make_shared<WholeStep>(1), busy}, {9, 10, 11, 12, 13, 1});
+  using enum StepWait;
+  // For 9 MiB, for both parts of 19, which get the worker then, for 11, 23 and 36.
+  const std::vector wanted = {not_at_all, unless_in_the_way, unless_in_the_way,
+                              not_at_all, unless_in_the_way, unless_in_the_way};
+  BOOST_TEST((busy->waits == wanted));
 }
 
 BOOST_AUTO_TEST_CASE(are_let_go_by_a_step_only_where_the_unit_can_be_read_once_more) {

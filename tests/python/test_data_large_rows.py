@@ -78,8 +78,10 @@ print("rows:", rows)
         ".map(lambda row: {'bytes': row['bytes'].upper()})",
         ".filter(lambda row: True)",
         ".map_batches(lambda batch: batch, batch_format='pyarrow')",
+        ".map(lambda row: row).map(lambda row: row)",
+        ".map(lambda row: row).map(lambda row: row, concurrency=1)",
     ],
-    ids=["same", "other", "filter", "arrow"],
+    ids=["same", "other", "filter", "arrow", "two", "two_processes"],
 )
 def test_rows_of_100_mb_stay_within_it_on_their_way_through_functions(script, large_rows, function):
     reader, folder = large_rows

@@ -77,7 +77,8 @@ def wide(batch):
 
 
 def runs_within_the_budget(script, body, rows, clients=1, in_training=False):
-    """Runs a script that prints so many "rows:", and counts its memory."""
+    """Runs a script that prints so many "rows:", counts its memory, and returns what it prints."""
     code, text = script.run(START + watched(body, in_training))
     assert (code, f"rows: {rows}" in text) == (0, True), text
     assert 16 << 20 < most_bytes(text) <= BUDGET + clients * (64 << 20), text
+    return text

@@ -175,7 +175,8 @@ arrow::Status FunctionLink::take_outputs(const FunctionWork& work, const Functio
     auto batches = outputs_.read(std::get<FunctionOutput>(*message), (*frame)->fds);
     if (!batches.ok() && wanted.ok()) wanted = batches.status();
     // Beside what the next stage works on the worker makes more, unless memory is full.
-    const bool is_full = is_exceeded(host_->budget());
+    const Budget* const budget = host_->budget();
+    const bool is_full = budget != nullptr && budget->is_full_for(std::get<FunctionOutput>(*message).memory);
     if (!is_full && !go_on(wanted.ok())) return died();
     for (std::size_t i = 0; wanted.ok() && i < batches->size(); ++i) wanted = sink(std::move((*batches)[i]));
     if (!is_full) continue;

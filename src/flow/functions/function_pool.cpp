@@ -5,7 +5,7 @@
 #include "flow/functions/output_schemas.hpp"
 #include "flow/functions/unit_attempts.hpp"
 #include "flow/functions/wider_schema.hpp"
-#include "flow/item_turn.hpp"
+#include "flow/functions/worker_queue.hpp"
 #include "flow/unit_steps.hpp"
 #include "node/resource_ledger.hpp"
 
@@ -147,18 +147,11 @@ class FunctionPool::State {
     std::unique_lock lock(mutex_);
     const ItemTurn* const turn = ItemTurn::current();
     const auto is_over = [&] { return stopped_ || stopped_callers_.contains(caller); };
-    const auto may_go = [&] { return is_over() || (may_have_one() && !gives_way(turn)); };
-    if (work.only_if_free && !work.decides_schema && schemas_.is_awaited(work.giver)) return worker_is_busy();
+    const bool may_await_schema = work.wait == StepWait::until_there || work.decides_schema;
+    const auto has_schema = [&] { return may_await_schema || !schemas_.is_awaited(work.giver); };
+    const auto may_go = [&] { return is_over() || (may_have_one() && !queue_.gives_way(turn) && has_schema()); };
     do {
-      if (!may_go()) {
-        if (work.only_if_free) return worker_is_busy();
-        waiting_.push_back(turn);
-        if (work.on_wait) work.on_wait(true);
-        changed_.wait(lock, may_go);
-        if (work.on_wait) work.on_wait(false);
-        waiting_.erase(std::ranges::find(waiting_, turn));
-        changed_.notify_all();  // Others may have given way to this one.
-      }
+      if (!queue_.await(lock, work.wait, may_go, work.on_wait)) return worker_is_busy();
       if (is_over()) return cancelled();
       if (may_take_elsewhere()) ARROW_RETURN_NOT_OK(take_elsewhere(lock));
       if (idle_.empty() && may_start_here()) ARROW_RETURN_NOT_OK(start_here(lock));
@@ -172,13 +165,6 @@ class FunctionPool::State {
   // With the mutex held:
 
   bool may_have_one() const { return !idle_.empty() || may_start_here() || may_take_elsewhere(); }
-
-  /// Whether somebody waits for a worker whose rows are waited for. Calls that are no item's count.
-  bool has_awaited() const {
-    return std::ranges::any_of(waiting_, [](const ItemTurn* turn) { return turn == nullptr || turn->awaited; });
-  }
-
-  bool gives_way(const ItemTurn* turn) const { return turn != nullptr && !turn->awaited && has_awaited(); }
 
   /// Without the mutex meanwhile. The worker is idle then.
   arrow::Status start_here(std::unique_lock<std::mutex>& lock) {
@@ -307,7 +293,7 @@ class FunctionPool::State {
     std::int64_t made = 0;
     const ItemHolds worker([this] {
       const std::lock_guard lock(mutex_);
-      return has_awaited();
+      return queue_.has_awaited();
     });
     const arrow::Status done = link.process(work, input, [&](std::shared_ptr<arrow::RecordBatch> batch) {
       const std::int64_t before = std::exchange(made, made + batch->num_rows());
@@ -361,7 +347,7 @@ class FunctionPool::State {
   std::vector<FunctionLink*> idle_;
   std::map<FunctionLink*, const void*> busy_;  ///< Whose call each does.
   std::set<const void*> stopped_callers_;
-  std::vector<const ItemTurn*> waiting_;  ///< Of calls that wait for a worker; null: of no item.
+  WorkerQueue queue_{changed_};
   int starting_ = 0;
   int starting_elsewhere_ = 0;  ///< Of these.
   OutputSchemas schemas_;

@@ -3,6 +3,7 @@
 #include "feed/feed_messages.hpp"
 #include "flow/functions/function_desk.hpp"
 #include "flow/functions/function_host.hpp"
+#include "flow/item_turn.hpp"
 
 #include <arrow/record_batch.h>
 #include <arrow/result.h>
@@ -67,9 +68,9 @@ struct FunctionWork {
   std::function<void()> let_go_input = {};
   /// A worker has died while it had the unit.
   bool is_second = false;
-  /// The call fails with `is_worker_busy` where it would have to wait for a worker, or for the
-  /// schema that another one decides.
-  bool only_if_free = false;
+  /// For a worker, and for the schema that another call decides. The call fails with
+  /// `is_worker_busy` where it would have to wait longer.
+  StepWait wait = StepWait::until_there;
 };
 
 /// Takes one output. Its memory is the worker's until the batch is let go; the next output is made

@@ -1,7 +1,9 @@
 #include "flow/functions/function_step.hpp"
 
+#include "flow/batch_bytes.hpp"
 #include "flow/function_batches.hpp"
 
+#include <atomic>
 #include <mutex>
 #include <utility>
 
@@ -78,16 +80,19 @@ class FunctionStep : public UnitStep {
                             .on_wait = place.on_wait,
                             .let_go_input = place.let_go_input,
                             .is_second = place.is_second_attempt,
-                            .only_if_free = place.only_if_free};
+                            .wait = place.wait};
     const std::int64_t count = rows->num_rows();
-    if (!keeps_rows_) return pool->process(work, rows, sink, this);
     std::int64_t made = 0;
+    std::int64_t bytes = 0;
     const ItemSink counted = [&](const std::shared_ptr<arrow::RecordBatch>& batch) {
-      made += batch ? batch->num_rows() : 0;
+      made += batch->num_rows();
+      bytes += batch_bytes(*batch);
       return sink(batch);
     };
     ARROW_RETURN_NOT_OK(pool->process(work, rows, counted, this));
-    if (made == count) return arrow::Status::OK();
+    for (std::int64_t most = bytes_of_call_; most < bytes && !bytes_of_call_.compare_exchange_weak(most, bytes);) {
+    }
+    if (!keeps_rows_ || made == count) return arrow::Status::OK();
     return arrow::Status::Invalid(spec_.name, place.where.empty() ? "" : ", " + place.where, ": it returned ", made,
                                   " rows for ", count, "; udf_modifying_row_count=False promises as many as it got");
   }
@@ -96,6 +101,11 @@ class FunctionStep : public UnitStep {
   int workers() const override {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     return lock && pool_ ? pool_->workers() : 0;
+  }
+
+  std::optional<FewWorkers> few_workers() const override {
+    if (spec_.workers_max == 0) return std::nullopt;
+    return FewWorkers{static_cast<std::size_t>(spec_.workers_max), bytes_of_call_};
   }
 
   void stop() const override {
@@ -124,6 +134,7 @@ class FunctionStep : public UnitStep {
   mutable std::mutex mutex_;
   mutable std::shared_ptr<FunctionPool> pool_;
   mutable bool stopped_ = false;
+  mutable std::atomic<std::int64_t> bytes_of_call_ = -1;  ///< The most that one has made.
 };
 
 }  // namespace

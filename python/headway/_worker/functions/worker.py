@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import sys
@@ -171,6 +172,9 @@ def _calls(setup: Frame) -> list[FunctionCalls]:
 
 
 def _applied(call: FunctionCalls, outputs: Iterator[Any]) -> Iterator[Any]:
-    """What a function makes of each output of the one before it."""
-    for output in outputs:
-        yield from call.outputs(blocks.block_of(output))
+    """What a function makes of each output of the one before it, which nothing here holds."""
+
+    def made_of(output: Any) -> Iterator[Any]:
+        return call.outputs(blocks.block_of(output))
+
+    return itertools.chain.from_iterable(map(made_of, outputs))

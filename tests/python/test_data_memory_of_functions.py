@@ -1,0 +1,102 @@
+"""Functions with few workers, chains of them, and shuffles behind them stay within the budget and
+64 MiB for each client, whatever they make of their rows.
+"""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from watched_memory import runs_within_the_budget
+
+
+def ids_in_files(folder, rows, files):
+    """Column "id", in files of one row group each; the files' names."""
+    names = []
+    for number in range(files):
+        ids = np.arange(rows // files * number, rows // files * (number + 1))
+        names.append(str(folder / f"{number}.parquet"))
+        pq.write_table(pa.table({"id": ids}), names[-1], row_group_size=len(ids))
+    return names
+
+
+@pytest.mark.parametrize("concurrency", [1, 2])
+@pytest.mark.parametrize(
+    ("rows", "files", "times"), [(10_000_000, 2, 15), (400_000, 8, 500)], ids=["many parts", "many files"]
+)
+def test_a_function_with_few_workers_that_grows_rows_stays_within_it(script, tmp_path, rows, files, times, concurrency):
+    """A file behind the one whose rows are needed does not fill memory while it has the worker."""
+    body = f"""
+def grows(batch):
+    return {{"id": batch["id"], "data": np.repeat(batch["id"][:, None], {times}, axis=1)}}
+
+made = data.read_parquet({ids_in_files(tmp_path, rows, files)!r})
+made = made.map_batches(grows, batch_size=1024, concurrency={concurrency})
+rows = 0
+for batch in made.iter_batches(batch_size=1024):
+    assert (batch["id"] == np.arange(rows, rows + len(batch["id"]))).all()
+    rows += len(batch["id"])
+print("rows:", rows)
+"""
+    runs_within_the_budget(script, body, rows=rows)
+
+
+@pytest.mark.parametrize("first_workers", [None, 1])
+@pytest.mark.parametrize("second", ["drops", "keeps", "grows"])
+def test_a_chain_whose_second_function_has_one_worker_stays_within_it(script, tmp_path, first_workers, second):
+    """The first one makes no more rows than the second one takes, while the worker is busy."""
+    times, rows = (20, 400_000) if second == "grows" else (128, 1_600_000)
+    body = f"""
+def wide(batch):
+    return {{"id": batch["id"], "data": np.repeat(batch["id"][:, None], {times}, axis=1)}}
+
+def drops(batch):
+    return {{"id": np.sort(batch["data"], axis=1)[:, 0]}}
+
+def keeps(batch):
+    return batch
+
+def grows(batch):
+    return {{"id": batch["id"], "data": np.repeat(batch["data"], 25, axis=1)}}
+
+made = data.read_parquet({ids_in_files(tmp_path, rows, 4)!r})
+made = made.map_batches(wide, batch_size=4096, concurrency={first_workers})
+made = made.map_batches({second}, batch_size=1024, concurrency=1)
+rows = 0
+for batch in made.iter_batches(batch_size=1024):
+    assert (batch["id"] == np.arange(rows, rows + len(batch["id"]))).all()
+    rows += len(batch["id"])
+print("rows:", rows)
+"""
+    runs_within_the_budget(script, body, rows=rows)
+
+
+def test_a_shuffle_of_rows_that_a_function_grows_stays_within_it(script, tmp_path):
+    """On disk, in the order that it has in memory."""
+    body = f"""
+def shuffled(times):
+    def grows(batch):
+        return {{"id": batch["id"], "data": np.repeat(batch["id"][:, None], times, axis=1)}}
+
+    made = data.read_parquet({ids_in_files(tmp_path, 60_000, 4)!r})
+    made = made.map_batches(grows, batch_size=1024).random_shuffle(seed=3)
+    ids = np.concatenate([batch["id"].copy() for batch in made.iter_batches(batch_size=64)])
+    assert (np.sort(ids) == np.arange(60_000)).all() and (ids != np.arange(60_000)).any()
+    return ids
+
+assert (shuffled(1300) == shuffled(1)).all()
+print("rows: 60000")
+"""
+    text = runs_within_the_budget(script, body, rows=60_000)
+    assert text.count("random_shuffle: memory is full") > 0, text
+
+
+def test_rows_of_100_mb_that_a_function_makes_stay_within_it(script):
+    body = """
+made = data.range(6).map(lambda row: {"bytes": bytes([row["id"]]) * 100_000_000})
+rows = 0
+for batch in made.iter_batches(batch_size=1):
+    assert (len(batch["bytes"][0]), batch["bytes"][0][-1]) == (100_000_000, rows)
+    rows += 1
+print("rows:", rows)
+"""
+    runs_within_the_budget(script, body, rows=6)
