@@ -242,9 +242,8 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build_steps(std::size_t index, st
     }
     return built;
   }
-  const UnitPlace place{config_.seed, config_.epoch, 0, "", true};
   ARROW_ASSIGN_OR_RAISE(built.stage, with_steps(engine_.budget(), step_limits(), std::move(built.stage),
-                                                {std::move(step)}, place, gauges_, {gauge}));
+                                                {std::move(step)}, place_behind(index), gauges_, {gauge}));
   return built;
 }
 
@@ -288,11 +287,10 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build_whole(std::size_t index, co
                             seen_at(index), config_.demand);
   built.stage = gauged(std::move(built.stage), whole.blob ? "groupby" : whole.operation);
   if (!whole.blob) return built;
-  const UnitPlace place{config_.seed, config_.epoch, 0, "", true};
   auto step = function_step(engine_.functions(), group_function(whole, input_.blobs), seen_at(index).giver);
   const auto gauge = gauge_of(step, "map_groups");
   ARROW_ASSIGN_OR_RAISE(built.stage, with_steps(engine_.budget(), step_limits(), std::move(built.stage),
-                                                {std::move(step)}, place, gauges_, {gauge}));
+                                                {std::move(step)}, place_behind(index), gauges_, {gauge}));
   return built;
 }
 

@@ -125,6 +125,8 @@ class PlanBuilder {
   arrow::Result<Built> build(std::size_t index);
   arrow::Result<Built> build_leaf(std::size_t index);
   arrow::Result<Built> build_steps(std::size_t index, std::shared_ptr<const UnitStep> step, bool keeps_rows);
+  std::optional<UnitPlace> seeded_place(std::size_t index) const;
+  UnitPlace place_behind(std::size_t index) const;
   std::shared_ptr<StageGauge> gauge_of(const std::shared_ptr<const UnitStep>& step, std::string name);
   /// Of a node of the optimised plan; from their number on of its shuffles on disk.
   SeenAt seen_at(std::size_t step);

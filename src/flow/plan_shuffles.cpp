@@ -100,6 +100,26 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build_shuffle(std::size_t index, 
   return made;
 }
 
+/// Where the rows come from a shuffle with a seed, what functions draw depends on that seed, too.
+std::optional<UnitPlace> PlanBuilder::seeded_place(std::size_t index) const {
+  const auto place = [this](const auto& seeded) {
+    return UnitPlace{*seeded.seed, seeded.reseed ? config_.epoch : 0, 0, "", true};
+  };
+  const auto* shuffle = node(index).as<data::ShuffleNode>();
+  if (shuffle != nullptr && shuffle->seed) return place(*shuffle);
+  const auto* read = node(index).as<data::ReadNode>();
+  if (read != nullptr && read->shuffle_files && read->shuffle_files->seed) return place(*read->shuffle_files);
+  for (const std::size_t input : node(index).inputs) {
+    if (auto found = seeded_place(input)) return found;
+  }
+  return std::nullopt;
+}
+
+/// Of steps whose rows are no longer those of units in an order.
+UnitPlace PlanBuilder::place_behind(std::size_t index) const {
+  return seeded_place(index).value_or(UnitPlace{config_.seed, config_.epoch, 0, "", true});
+}
+
 /// What an operation gets. All operations of a plan may run at once, and share three quarters of
 /// what the budget has for rows. The rest is for rows on their way in and out, and for what the
 /// process takes beyond DuckDB's limit: 110 MiB were measured. Beside functions' workers it gets

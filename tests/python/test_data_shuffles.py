@@ -232,3 +232,19 @@ def test_columns_that_differ_only_in_case_are_not_taken_for_one_another():
 def test_pieces_that_are_not_there_cannot_be_put_into_another_order():
     with pytest.raises(ValueError, match=r"randomize_block_order: after a limit.*random_shuffle"):
         data.range(10).limit(5).randomize_block_order(seed=1).take_all()
+
+
+@pytest.mark.parametrize(
+    "made_anew", [lambda rows: rows, lambda rows: rows.repartition(7), lambda rows: rows.sort("id")]
+)
+def test_what_functions_draw_behind_a_shuffle_with_a_seed_is_the_same_in_each_run(made_anew):
+    def drawn(seed, epochs):
+        rows = made_anew(data.range(1000).random_shuffle(seed=seed))
+        rows = rows.map_batches(lambda batch: {"drawn": np.random.random(len(batch["id"]))})
+        iterator = rows.iterator()
+        return [np.concatenate([batch["drawn"] for batch in iterator.iter_batches()]).tolist() for _ in range(epochs)]
+
+    each_epoch = data.RandomSeedConfig(3)
+    assert drawn(3, 2) == [drawn(3, 1)[0]] * 2
+    assert drawn(each_epoch, 2) == drawn(each_epoch, 2)
+    assert len({tuple(numbers) for numbers in drawn(each_epoch, 3) + drawn(4, 1)}) == 4

@@ -25,14 +25,28 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> as_bits(const arrow::Buffer& bytes
   return bits;
 }
 
+arrow::Result<std::shared_ptr<arrow::Buffer>> swapped(const arrow::Buffer& values, std::int64_t value_bytes,
+                                                      arrow::MemoryPool* pool) {
+  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> made, arrow::AllocateBuffer(values.size(), pool));
+  for (std::int64_t at = 0; at < values.size(); ++at) {
+    const std::int64_t within = at % value_bytes;
+    made->mutable_data()[at] = values.data()[at - within + (value_bytes - 1 - within)];
+  }
+  return made;
+}
+
 /// The values of an array whose first index changes from value to value, row by row.
 arrow::Result<std::shared_ptr<arrow::Buffer>> row_by_row(const arrow::Buffer& values, const NumpyHeader& header,
                                                          arrow::MemoryPool* pool) {
   ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> made, arrow::AllocateBuffer(values.size(), pool));
   const auto bytes = static_cast<std::size_t>(header.value_bytes);
   std::vector<std::int64_t> index(header.shape.size(), 0);
-  std::vector<std::int64_t> strides(header.shape.size(), 1);
-  for (std::size_t i = 1; i < strides.size(); ++i) strides[i] = strides[i - 1] * header.shape[i - 1];
+  std::vector<std::int64_t> strides;
+  std::int64_t stride = 1;
+  for (const std::int64_t length : header.shape) {
+    strides.push_back(stride);
+    stride *= length;
+  }
   std::int64_t from = 0;
   for (std::int64_t to = 0; to < values.size(); to += header.value_bytes) {
     std::memcpy(made->mutable_data() + to, values.data() + from * header.value_bytes, bytes);
@@ -44,6 +58,17 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> row_by_row(const arrow::Buffer& va
     }
   }
   return made;
+}
+
+arrow::Result<std::shared_ptr<arrow::Buffer>> as_arrow(std::shared_ptr<arrow::Buffer> values, const NumpyHeader& header,
+                                                       arrow::MemoryPool* pool) {
+  if (header.swapped) {
+    ARROW_ASSIGN_OR_RAISE(values, swapped(*values, header.value_bytes, pool));
+  }
+  if (header.columns_first) {
+    ARROW_ASSIGN_OR_RAISE(values, row_by_row(*values, header, pool));
+  }
+  return header.value_type->id() == arrow::Type::BOOL ? as_bits(*values, pool) : values;
 }
 
 class NumpyFormat : public FileFormat {
@@ -96,12 +121,7 @@ class NumpyFormat : public FileFormat {
       return arrow::Status::Invalid("it has ", file.bytes, " bytes; its header says ", header.rows(), " rows of ",
                                     row_bytes, " bytes");
     }
-    if (header.columns_first) {
-      ARROW_ASSIGN_OR_RAISE(values, row_by_row(*values, header, pool));
-    }
-    if (header.value_type->id() == arrow::Type::BOOL) {
-      ARROW_ASSIGN_OR_RAISE(values, as_bits(*values, pool));
-    }
+    ARROW_ASSIGN_OR_RAISE(values, as_arrow(std::move(values), header, pool));
     return one_batch(arrow::RecordBatch::Make(schema_, rows, {array_of_rows(header, rows, values)}));
   }
 

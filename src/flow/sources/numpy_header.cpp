@@ -61,7 +61,9 @@ arrow::Status set_type(std::string_view entry, NumpyHeader& header) {
   if (!entry.starts_with('\'') || end == std::string_view::npos) {
     return arrow::Status::Invalid("records (a dtype with fields) cannot be read");
   }
-  const std::string code(entry.substr(1, end - 1));
+  const std::string named(entry.substr(1, end - 1));
+  header.swapped = named.starts_with('>');
+  const std::string code = header.swapped ? '<' + named.substr(1) : named;
   for (const Kind& kind : kinds()) {
     if (code != kind.code) continue;
     header.value_type = kind.type;
@@ -69,7 +71,7 @@ arrow::Status set_type(std::string_view entry, NumpyHeader& header) {
     return arrow::Status::OK();
   }
   const bool objects = code.find('O') != std::string::npos;
-  return arrow::Status::Invalid("values of dtype ", code, " cannot be read",
+  return arrow::Status::Invalid("values of dtype ", named, " cannot be read",
                                 objects ? ": they are pickled objects" : "");
 }
 

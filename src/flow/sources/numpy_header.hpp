@@ -19,6 +19,7 @@ struct NumpyHeader {
   std::vector<std::int64_t> shape;
   std::int64_t data_begin = 0;
   bool columns_first = false;  ///< The first index is the one that changes from value to value.
+  bool swapped = false;        ///< The most significant byte of a number comes first.
 
   /// Indices of the first dimension; an array without dimensions has one.
   std::int64_t rows() const;
@@ -28,7 +29,7 @@ struct NumpyHeader {
 };
 
 /// Errors: Invalid for what is no .npy file, and for arrays that Arrow has no values for: Python
-/// objects, records, text, complex numbers and big-endian numbers.
+/// objects, records, text and complex numbers.
 arrow::Result<NumpyHeader> read_numpy_header(arrow::io::RandomAccessFile& file);
 
 /// The header of a file of version 1.0 for values of `type` in this shape. Errors: NotImplemented.
