@@ -21,6 +21,7 @@ struct Cursor {
   std::uint64_t seed = 0;
   std::uint32_t epoch = 0;
   int lanes = 1;
+  /// The most that is shuffled at once; of the machine where the run began.
   std::int64_t window_bytes = default_window_bytes;
   std::int64_t rows_before = 0;  ///< See `Position`.
   std::uint32_t window = 0;

@@ -95,8 +95,13 @@ void EpochOrder::row_order(std::uint32_t window, std::int64_t rows, std::vector<
   }
   std::iota(to.begin(), to.end(), 0U);
   if (!config_.permutes_rows) return;
-  RandomStream stream(config_.seed, config_.epoch, Purpose::rows, shuffled.number, shuffled.lane);
+  RandomStream stream = row_stream(window);
   shuffle(to, stream);
+}
+
+RandomStream EpochOrder::row_stream(std::uint32_t window) const {
+  const Window& shuffled = windows_[window];
+  return {config_.seed, config_.epoch, Purpose::rows, shuffled.number, shuffled.lane};
 }
 
 }  // namespace headway::data

@@ -35,7 +35,10 @@ struct OrderConfig {
   /// Without it each unit is a window, and rows come as they are.
   bool permutes_rows = false;
   std::int64_t window_bytes = default_window_bytes;  ///< A larger unit is a window alone.
-  int lanes = 1;                                     ///< `lanes_for(machines)`.
+  /// Rows of a window that have more bytes, because functions made them larger or one unit has as
+  /// many, are shuffled in parts of so many. Not of a whole epoch.
+  std::int64_t part_bytes = default_window_bytes;
+  int lanes = 1;  ///< `lanes_for(machines)`.
 };
 
 /// How many lanes a run has that never has more machines than these: so many that each machine of
@@ -88,6 +91,8 @@ class EpochOrder {
   /// Which row of the window comes when: `to[i]` is the number of the row that comes i-th, in the
   /// order of the window's parts. `to` keeps its memory.
   void row_order(std::uint32_t window, std::int64_t rows, std::vector<std::uint32_t>& to) const;
+  /// What the order of the window's rows is drawn from; not of a whole epoch.
+  RandomStream row_stream(std::uint32_t window) const;
 
  private:
   void add_lane(int lane, std::span<const UnitSize> units, std::span<const std::uint32_t> order, std::size_t& next,

@@ -5,11 +5,19 @@
 #include "wire/thread_pool.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <random>
 #include <utility>
 
 namespace headway::flow {
 namespace {
+
+/// Shuffles in windows hold no more at once. A power of two beyond the default: machines of about
+/// the same memory have the same order of rows.
+std::int64_t shuffled_bytes_max(std::int64_t budget) {
+  const auto share = static_cast<std::uint64_t>(budget / 4);
+  return std::max(data::default_window_bytes, static_cast<std::int64_t>(std::bit_floor(share)));
+}
 
 arrow::Status status_of(const Error& error) {
   switch (error.kind) {
@@ -148,6 +156,7 @@ arrow::Result<data::Cursor> Flow::start_cursor(const data::PlanIdentity& identit
   cursor.seed = consumption_.seed ? static_cast<std::uint64_t>(*consumption_.seed) : drawn_seed();
   cursor.epoch = static_cast<std::uint32_t>(consumption_.epoch);
   cursor.lanes = consumption_.batch_size ? consumption_.lanes : 1;
+  cursor.window_bytes = shuffled_bytes_max(engine_.budget().bytes());
   cursor.plan = identity;
   cursor.plan_hash = data::plan_hash(identity);
   return cursor;
@@ -200,6 +209,7 @@ arrow::Result<BuiltPlan> Flow::build(const data::Cursor& cursor) {
   config.epoch = cursor.epoch;
   config.first_window = cursor.window;
   config.shuffle_window_rows = consumption_.shuffle_window_rows;
+  config.shuffled_bytes_max = cursor.window_bytes;
   config.demand = demand_;
   config.on_read = events_.on_read;
   config.lanes = cursor.lanes;

@@ -149,7 +149,7 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build_leaf(std::size_t index) {
   built.chain->leaves.push_back(std::move(leaf));
   built.chain->order.seed = config_.seed;
   built.chain->order.epoch = config_.epoch;
-  built.chain->order.window_bytes = config_.window_bytes;
+  built.chain->order.part_bytes = config_.shuffled_bytes_max;
   if (const auto* read = node(index).as<data::ReadNode>(); read != nullptr && read->shuffle_files) {
     built.chain->order.permutes_units = true;
     built.chain->order.seed = read->shuffle_files->seed.value_or(config_.seed);

@@ -52,7 +52,8 @@ struct EpochConfig {
   std::uint32_t first_window = 0;  ///< Only for plans with positions.
   /// Rows are shuffled in windows of so many.
   std::optional<std::int64_t> shuffle_window_rows;
-  std::int64_t window_bytes = data::default_window_bytes;
+  /// At once, by shuffles in windows.
+  std::int64_t shuffled_bytes_max = data::default_window_bytes;
   /// Until it is there, units are read one at a time. Null: it is there.
   std::shared_ptr<Demand> demand = nullptr;
   /// Called once when no unit is left to begin, by any thread; only for plans with positions.

@@ -12,7 +12,7 @@ namespace headway::flow {
 namespace {
 
 /// A local shuffle of rows without pieces holds its window, and its shuffled copy.
-constexpr std::int64_t shuffled_at_once_share = 8;
+constexpr std::int64_t copies_of_window = 2;
 /// Exact shuffles keep all rows in memory where they need no more than this part of the budget.
 constexpr std::int64_t exact_share = 2;
 /// The same where functions or columns on the way may make rows larger: beside them there are
@@ -180,24 +180,20 @@ arrow::Status PlanBuilder::shuffle_locally(Built& top) {
   if (!config_.shuffle_window_rows || (top.stage && positions_)) return arrow::Status::OK();
   if (!top.chain) {
     top.stage =
-        cut_anew(std::move(top.stage), *config_.shuffle_window_rows, engine_.budget().bytes() / shuffled_at_once_share);
+        cut_anew(std::move(top.stage), *config_.shuffle_window_rows, config_.shuffled_bytes_max / copies_of_window);
     const UnitPlace place{config_.seed, config_.epoch, 0, "", true};
     auto step = shuffle_of_units(engine_.budget().pool());
     const auto gauge = gauge_of(step, "local shuffle");
     return with_steps(engine_.budget(), step_limits(), std::move(top.stage), {std::move(step)}, place, gauges_, {gauge})
         .Value(&top.stage);
   }
-  std::int64_t rows = 0;
-  std::int64_t bytes = 0;
-  for (const data::UnitSize& unit : unit_sizes(*top.chain)) {
-    rows = rows < 0 || unit.rows < 0 ? -1 : rows + unit.rows;
-    bytes += unit.bytes;
-  }
   top.chain->order.permutes_rows = true;
-  if (rows > 0 && bytes > 0) {
-    const double row_bytes = static_cast<double>(bytes) / static_cast<double>(rows);
+  // Functions make more rows of these, or fewer; nobody knows how many.
+  const data::UnitSize read = size_in_sources(*top.chain);
+  if (read.rows > 0 && read.bytes > 0) {
+    const double row_bytes = static_cast<double>(read.bytes) / static_cast<double>(read.rows);
     const auto window = static_cast<std::int64_t>(row_bytes * static_cast<double>(*config_.shuffle_window_rows));
-    top.chain->order.window_bytes = std::clamp<std::int64_t>(window, 1, engine_.budget().bytes() / exact_share);
+    top.chain->order.window_bytes = std::clamp<std::int64_t>(window, 1, config_.shuffled_bytes_max);
   }
   return arrow::Status::OK();
 }

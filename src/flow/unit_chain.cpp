@@ -119,6 +119,15 @@ std::vector<data::UnitSize> unit_sizes(const UnitChain& chain) {
   return sizes;
 }
 
+data::UnitSize size_in_sources(const UnitChain& chain) {
+  data::UnitSize all{0, 0};
+  for (const LeafUnit& each : units_of(chain)) {
+    all.rows = all.rows < 0 || each.unit->rows < 0 ? -1 : all.rows + each.unit->rows;
+    all.bytes += bytes_of(*each.leaf, *each.unit);
+  }
+  return all;
+}
+
 namespace {
 
 /// The columns that several inputs have in common.

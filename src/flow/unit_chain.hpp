@@ -31,6 +31,8 @@ struct UnitChain {
 
 /// The units of all leaves, one leaf after the other, as far as the order depends on them.
 std::vector<data::UnitSize> unit_sizes(const UnitChain& chain);
+/// All units together, as their sources have them: before the steps.
+data::UnitSize size_in_sources(const UnitChain& chain);
 
 /// Schema of the rows; null when only rows show it. Errors: leaves that do not fit together.
 arrow::Result<std::shared_ptr<arrow::Schema>> schema_of(const UnitChain& chain);

@@ -1,6 +1,10 @@
 #include "flow/window_stage.hpp"
 
+#include "flow/bytes_of_rows.hpp"
+
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 namespace headway::flow {
 namespace {
@@ -13,39 +17,67 @@ constexpr std::int64_t chunk_rows_min = 256;
 
 WindowStage::WindowStage(std::unique_ptr<Stage> rows, std::shared_ptr<const data::EpochOrder> order,
                          arrow::MemoryPool* pool)
-    : rows_(std::move(rows)), order_(std::move(order)), pool_(pool) {}
+    : rows_(std::move(rows)),
+      order_(std::move(order)),
+      pool_(pool),
+      is_whole_epoch_(order_->config().window_bytes == data::whole_epoch),
+      part_bytes_max_(is_whole_epoch_ ? data::whole_epoch : order_->config().part_bytes) {}
 
-arrow::Status WindowStage::add(Chunk chunk) {
+void WindowStage::begin(const Chunk& chunk) {
   if (chunk.window != number_) {
     number_ = chunk.window;
     units_ = 0;
     credits_.clear();
+    if (!is_whole_epoch_) stream_ = order_->row_stream(static_cast<std::uint32_t>(number_));
   }
-  if (chunk.rows != nullptr) {
-    if (window_ == nullptr || !window_->schema()->Equals(*chunk.rows->schema(), false)) {
-      const data::Window& window = order_->windows()[static_cast<std::size_t>(number_)];
-      window_ = std::make_unique<RowWindow>(chunk.rows->schema(), window.rows, pool_);
-    }
-    ARROW_RETURN_NOT_OK(window_->add(*chunk.rows));
-  }
-  if (chunk.ends_unit) ++units_;
-  if (credits_.empty() || credits_.back() != chunk.credit) credits_.push_back(std::move(chunk.credit));
-  return arrow::Status::OK();
+  if (credits_.empty() || credits_.back() != chunk.credit) credits_.push_back(chunk.credit);
 }
 
-/// The next window that has rows; false at the end.
+/// Takes rows of the chunk while they fit into the part, and one row at least into an empty part.
+arrow::Status WindowStage::add_fitting(Chunk& chunk) {
+  const std::shared_ptr<arrow::RecordBatch> rows = std::exchange(chunk.rows, nullptr);
+  if (rows == nullptr || rows->num_rows() == 0) return arrow::Status::OK();
+  if (window_ == nullptr || !window_->schema()->Equals(*rows->schema(), false)) {
+    const data::Window& window = order_->windows()[static_cast<std::size_t>(number_)];
+    window_ = std::make_unique<RowWindow>(rows->schema(), window.rows, pool_);
+  }
+  std::int64_t count = rows_of_bytes(*rows, part_bytes_max_ - bytes_);
+  if (window_->rows() == 0) count = std::max<std::int64_t>(count, 1);
+  if (count < rows->num_rows()) chunk.rows = rows->Slice(count);
+  if (count == 0) return arrow::Status::OK();
+  bytes_ += bytes_of_rows(*rows, count);
+  return window_->add(*rows->Slice(0, count));
+}
+
+void WindowStage::draw_order() {
+  if (is_whole_epoch_) return order_->row_order(static_cast<std::uint32_t>(number_), window_->rows(), numbers_);
+  numbers_.resize(static_cast<std::size_t>(window_->rows()));
+  std::iota(numbers_.begin(), numbers_.end(), 0U);
+  data::shuffle(numbers_, *stream_);
+}
+
+/// The next part of a window that has rows; false at the end.
 arrow::Result<bool> WindowStage::fill() {
   if (window_ != nullptr) window_->clear();
   credits_.clear();
   given_ = 0;
+  bytes_ = 0;
   numbers_.clear();
   while (true) {
-    ARROW_ASSIGN_OR_RAISE(auto chunk, rows_->next());
-    if (!chunk) return false;
-    ARROW_RETURN_NOT_OK(add(std::move(*chunk)));
-    if (units_ < order_->windows()[static_cast<std::size_t>(number_)].part_count) continue;
-    if (window_ == nullptr || window_->rows() == 0) continue;
-    order_->row_order(static_cast<std::uint32_t>(number_), window_->rows(), numbers_);
+    if (!chunk_) {
+      ARROW_ASSIGN_OR_RAISE(chunk_, rows_->next());
+      if (!chunk_) return false;
+    }
+    begin(*chunk_);
+    ARROW_RETURN_NOT_OK(add_fitting(*chunk_));
+    const bool is_full = chunk_->rows != nullptr;
+    if (!is_full) {
+      if (chunk_->ends_unit) ++units_;
+      chunk_.reset();
+    }
+    const bool is_whole = units_ >= order_->windows()[static_cast<std::size_t>(number_)].part_count;
+    if ((!is_full && !is_whole) || window_ == nullptr || window_->rows() == 0) continue;
+    draw_order();
     return true;
   }
 }
@@ -62,7 +94,7 @@ arrow::Result<std::optional<Chunk>> WindowStage::next() {
   given_ += count;
   chunk.window = number_;
   chunk.unit = number_;
-  chunk.ends_unit = given_ == numbers_.size();
+  chunk.ends_unit = given_ == numbers_.size() && !chunk_;
   chunk.credit = credits_.empty() ? nullptr : credits_.front();
   return chunk;
 }

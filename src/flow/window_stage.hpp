@@ -4,12 +4,15 @@
 #include "flow/row_window.hpp"
 #include "flow/stage.hpp"
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace headway::flow {
 
-/// Shuffles the rows within each window of an epoch's order.
+/// Shuffles the rows within each window of an epoch's order, or of each part of a window that has
+/// more than `part_bytes`. Where parts end depends on the rows alone.
 class WindowStage : public Stage {
  public:
   /// `rows` come in the order of `order`.
@@ -21,13 +24,21 @@ class WindowStage : public Stage {
 
  private:
   arrow::Result<bool> fill();
-  arrow::Status add(Chunk chunk);
+  void begin(const Chunk& chunk);
+  arrow::Status add_fitting(Chunk& chunk);
+  void draw_order();
 
   const std::unique_ptr<Stage> rows_;
   const std::shared_ptr<const data::EpochOrder> order_;
   arrow::MemoryPool* const pool_;
+  const bool is_whole_epoch_;
+  const std::int64_t part_bytes_max_;
 
-  std::unique_ptr<RowWindow> window_;
+  /// Of which rows are left, or whose unit's end has not been counted.
+  std::optional<Chunk> chunk_;
+  std::unique_ptr<RowWindow> window_;  ///< The rows of one part.
+  std::optional<data::RandomStream> stream_;
+  std::int64_t bytes_ = 0;  ///< Of the part.
   std::int64_t number_ = -1;
   std::size_t units_ = 0;  ///< That have ended in this window.
   std::vector<std::shared_ptr<Credit>> credits_;

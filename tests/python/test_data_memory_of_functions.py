@@ -90,6 +90,26 @@ print("rows: 60000")
     assert text.count("random_shuffle: memory is full") > 0, text
 
 
+@pytest.mark.parametrize("behind", ["", ".repartition(4)"])
+def test_a_local_shuffle_of_rows_that_a_function_grows_stays_within_it(script, tmp_path, behind):
+    """Also where the number of rows that it is asked for takes more than the budget."""
+    body = f"""
+def grows(batch):
+    return {{"id": batch["id"], "data": np.repeat(batch["id"][:, None], 200, axis=1)}}
+
+made = data.read_parquet({ids_in_files(tmp_path, 400_000, 4)!r})
+made = made.map_batches(grows, batch_size=1024){behind}
+ids = [
+    batch["id"].copy()
+    for batch in made.iter_batches(batch_size=64, local_shuffle_buffer_size=300_000, local_shuffle_seed=1)
+]
+assert (np.sort(np.concatenate(ids)) == np.arange(400_000)).all()
+assert np.mean([np.ptp(each) for each in ids]) > 10_000
+print("rows:", sum(map(len, ids)))
+"""
+    runs_within_the_budget(script, body, rows=400_000)
+
+
 def test_rows_of_100_mb_that_a_function_makes_stay_within_it(script):
     body = """
 made = data.range(6).map(lambda row: {"bytes": bytes([row["id"]]) * 100_000_000})
