@@ -32,6 +32,15 @@ def test_lists_of_lists_are_flattened():
     assert computed(col("n").list.flatten()) == [[1, 2, 3], [4]]
 
 
+def test_values_and_slices_of_lists_in_brackets():
+    tags = data.from_items([{"tags": ["a", "b", "c"]}, {"tags": ["d"]}])
+    assert computed(col("tags").list[0], tags) == ["a", "d"]
+    assert computed(col("tags").list[1:3], tags) == [["b", "c"], []]
+    assert computed(col("tags").list[::2], tags) == [["a", "c"], ["d"]]
+    with pytest.raises(TypeError, match=r"key is 'a' \(str\); allowed: an integer or a slice"):
+        col("tags").list["a"]
+
+
 def test_fields_of_structs_by_number():
     assert computed(col("s").struct.field_by_index(1)) == ["q", "z"]
     with pytest.raises(ValueError, match=r"column s has type struct.*there is no field 2; the struct has 2 fields"):

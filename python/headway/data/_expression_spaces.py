@@ -12,6 +12,7 @@ _TEXT = "text"
 _NUMBER = "an integer"
 _ORDERS = '"ascending" or "descending"'
 _PLACES = '"at_start" or "at_end"'
+_Slice = slice  # A namespace of lists has a method of this name.
 
 
 class Namespace(Generic[_E]):
@@ -317,9 +318,15 @@ class ListNamespace(Namespace[_E]):
         """The value at ``index``, from 0."""
         return self._kernel("list_element", self._of, self._number("index", index))
 
-    def slice(self, start: int = 0, stop: int | None = None, step: int = 1) -> _E:
-        """The values from ``start`` to ``stop``, each ``step``-th of them."""
-        return self._call("list_slice", **_cut(start, stop, step))
+    def __getitem__(self, key: int | _Slice) -> _E:
+        """The value at an index, or those of a slice: ``.list[0]``, ``.list[1:3]``."""
+        if isinstance(key, _Slice):
+            return self.slice(key.start, key.stop, key.step)
+        return self.get(check_int("key", key, "an integer or a slice"))
+
+    def slice(self, start: int | None = None, stop: int | None = None, step: int | None = None) -> _E:
+        """The values from ``start`` (None: 0) to ``stop``, each ``step``-th of them."""
+        return self._call("list_slice", **_cut(0 if start is None else start, stop, 1 if step is None else step))
 
     def flatten(self) -> _E:
         """Of a list of lists the values of all of them, in one list."""
