@@ -352,8 +352,11 @@ arrow::Result<std::int64_t> PlanBuilder::rows_of(std::size_t index) {
     for (const std::int64_t each : rows) sum += each;
     return sum;
   }
+  // A zip of different numbers is an error of whoever reads it.
+  const bool zipped = at.as<data::ZipNode>() != nullptr &&
+                      std::all_of(rows.begin(), rows.end(), [&](auto each) { return each == rows[0]; });
   const bool same = (is_step(at) && keeps_rows(at)) || at.as<data::ShuffleNode>() != nullptr ||
-                    at.as<data::RepartitionNode>() != nullptr || at.as<data::ZipNode>() != nullptr;
+                    at.as<data::RepartitionNode>() != nullptr || zipped;
   return same ? rows[0] : -1;
 }
 

@@ -193,3 +193,10 @@ def test_rows_behind_a_limit_are_not_said_to_be_dropped(capfd):
     batches = data.range(300_000).limit(1_000).iterator().iter_batches(batch_size=None)
     assert sum(len(batch["id"]) for batch in batches) == 1_000
     assert "dropped" not in capfd.readouterr().err
+
+
+def test_a_zip_of_different_numbers_of_rows_has_no_count():
+    with pytest.raises(ValueError, match="zip: the inputs have different numbers of rows: one ends after 4"):
+        data.range(5).zip(data.range(4)).count()
+    assert data.range(5).zip(data.range(5)).count() == 5
+    assert data.range(5).zip(data.range(4)).limit(3).count() == 3
