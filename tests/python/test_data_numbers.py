@@ -99,3 +99,12 @@ def test_what_ray_counts_from_changes_no_extreme(ignore_nulls):
         AbsMax("x", ignore_nulls, None, lambda: 0),
     )
     assert made == {"min(x)": -4, "max(x)": 3, "abs_max(x)": 4}
+
+
+def test_fractions_without_a_fraction_are_fractions_in_json(tmp_path):
+    rows = [{"x": 1.0, "v": [2.0, -0.0]}, {"x": 1e16, "v": [0.5]}]
+    data.from_items(rows).write_json(str(tmp_path))
+    text = "".join(path.read_text() for path in tmp_path.iterdir())
+    assert text == '{"x":1.0,"v":[2.0,-0.0]}\n{"x":1e+16,"v":[0.5]}\n'
+    data.from_items([{"x": 1.0}, {"x": 2.0}]).write_json(str(tmp_path / "whole"))
+    assert [str(kind) for kind in data.read_json(str(tmp_path / "whole")).schema().types] == ["double"]

@@ -27,7 +27,10 @@ template <class Number>
 void append_number(Number value, std::string& out) {
   std::array<char, 32> text{};
   const auto [end, failure] = std::to_chars(text.data(), text.data() + text.size(), value);
-  out.append(text.data(), end);
+  const std::string_view digits(text.data(), end);
+  out += digits;
+  // Readers take a number without a point for an integer.
+  if (std::is_floating_point_v<Number> && digits.find_first_of(".e") == std::string_view::npos) out += ".0";
 }
 
 template <class ArrayType>
