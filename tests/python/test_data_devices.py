@@ -36,6 +36,26 @@ def test_tensors_in_what_a_collate_function_makes_are_on_the_device():
         assert (batch["pair"].rest[1], batch["rows"]) == ("text", 4)
 
 
+@pytest.mark.parametrize(
+    ("device", "words"),
+    [
+        ("gpu", "device is 'gpu'; allowed: \"auto\", a torch.device or its name"),
+        ("cuda:99", r"device is 'cuda:99', and torch sees \d+ GPUs here"),
+    ],
+)
+def test_a_device_that_is_not_there_is_named(device, words):
+    pytest.importorskip("torch")
+    with pytest.raises(ValueError, match=words):
+        next(iter(headway.data.range(8).iter_torch_batches(device=device)))
+
+
+def test_truth_values_with_nulls_are_said_to_be_no_tensor():
+    pytest.importorskip("torch")
+    rows = headway.data.from_items([{"b": True}, {"b": None}])
+    with pytest.raises(TypeError, match="column 'b' is truth values with nulls, which is no tensor"):
+        next(iter(rows.iter_torch_batches()))
+
+
 def one_ahead(stream):
     """As copies to a GPU are made: the next batch is taken from the stream before one is given."""
     batches = iter(stream)

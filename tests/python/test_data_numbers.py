@@ -108,3 +108,9 @@ def test_fractions_without_a_fraction_are_fractions_in_json(tmp_path):
     assert text == '{"x":1.0,"v":[2.0,-0.0]}\n{"x":1e+16,"v":[0.5]}\n'
     data.from_items([{"x": 1.0}, {"x": 2.0}]).write_json(str(tmp_path / "whole"))
     assert [str(kind) for kind in data.read_json(str(tmp_path / "whole")).schema().types] == ["double"]
+
+
+def test_a_sum_that_is_too_large_is_named_as_the_user_did():
+    rows = data.from_numpy(np.array([2**64 - 1, 1], np.uint64))
+    with pytest.raises(OverflowError, match=r"^sum\(data\) is 18446744073709551616, which is no int64"):
+        rows.sum("data")

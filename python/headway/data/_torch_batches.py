@@ -89,6 +89,8 @@ def _words(column: np.ndarray) -> str:
         return "lists of different lengths"
     if isinstance(first, str):
         return "text"
+    if isinstance(first, bool):
+        return "truth values with nulls"
     return {"O": f"of type {type(first).__name__}", "M": "a date or time", "m": "a duration"}.get(
         column.dtype.kind, "text"
     )
@@ -112,7 +114,20 @@ def _device(device: Any) -> torch.device:
     if device != "auto":
         if device is not None and not isinstance(device, (str, torch.device)):
             refuse("device", device, '"auto", a torch.device or its name')
-        return torch.device(device or "cpu")
+        return _named_device(device or "cpu")
     session = worker_session.active()
     gpus = session.context["plan"]["slot"]["gpu_ids"] if session is not None else []
     return torch.device("cuda", visible_gpus().index(gpus[0])) if gpus else torch.device("cpu")
+
+
+def _named_device(name: str | torch.device) -> torch.device:
+    import torch
+
+    try:
+        device = torch.device(name)
+    except RuntimeError as error:
+        raise ValueError(f'device is {name!r}; allowed: "auto", a torch.device or its name ({error})') from None
+    gpus = torch.cuda.device_count()
+    if device.type == "cuda" and (device.index or 0) >= gpus:
+        raise ValueError(f"device is {str(name)!r}, and torch sees {gpus} GPUs here; allowed: cpu, or one of them")
+    return device

@@ -14,6 +14,7 @@ _NO_MEMORY = "Out of Memory Error"
 _TOO_LARGE = re.compile(
     r"with value (-?\d+) can't be cast.* destination type INT64 when casting from source column (.*)"
 )
+_CAST = re.compile(r"CAST\((.*) AS HUGEINT\)")  # DuckDB's own, around a column of uint64.
 _MORE_MEMORY = (
     "give data sets more memory (DataContext.get_current().execution_options.resource_limits, object_store_memory)"
 )
@@ -39,8 +40,9 @@ def in_words(error: Exception, operation: str, folder: str, memory: int) -> Exce
     if not used and _NO_SPACE not in str(error):
         text = own_names(str(error))
         if found := _TOO_LARGE.search(text):
+            sum_of = _CAST.sub(r"\1", found[2])
             return OverflowError(
-                f"{found[2]} is {found[1]}, which is no int64: cast the column to pa.decimal128(38, 0) first"
+                f"{sum_of} is {found[1]}, which is no int64: cast the column to pa.decimal128(38, 0) first"
             )
         return error if text == str(error) else type(error)(text)
     written = f" after {used[1]}" if used else ""
