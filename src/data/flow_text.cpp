@@ -78,8 +78,9 @@ std::string stats_table(const FlowCounters& flow) {
   std::vector<Row> rows = {
       {"stage", "rows", "bytes", "rows/s", "workers", "working", "waits for input", "waits for output", "held"}};
   for (const StageCounters& stage : flow.stages) rows.push_back(row_of(stage, flow.elapsed_s));
-  return aligned(rows) + grouped(flow.rows) + " rows in " + seconds_text(flow.elapsed_s) + "; at most " +
-         bytes_text(flow.held_bytes_max) + " of the memory budget of " + bytes_text(flow.budget_bytes) + " were held";
+  return aligned(rows) + grouped(flow.rows) + " rows in " + seconds_text(flow.elapsed_s) +
+         "; the data process has held at most " + bytes_text(flow.held_bytes_max) + " of its memory budget of " +
+         bytes_text(flow.budget_bytes);
 }
 
 namespace {

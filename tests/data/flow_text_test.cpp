@@ -26,7 +26,7 @@ BOOST_AUTO_TEST_CASE(a_table_has_a_line_a_stage) {
              "stage          rows     bytes  rows/s  workers  working  waits for input  waits for output     held\n"
              "read parquet  2,000  15.6 KiB   1,000        2   0.50 s           0.00 s            3.50 s  1.0 MiB\n"
              "deal          2,000  15.6 KiB   1,000        1   0.25 s           1.50 s            0.25 s      0 B\n"
-             "2,000 rows in 2.00 s; at most 3.0 MiB of the memory budget of 256.0 MiB were held");
+             "2,000 rows in 2.00 s; the data process has held at most 3.0 MiB of its memory budget of 256.0 MiB");
 }
 
 BOOST_AUTO_TEST_CASE(a_line_says_how_far_it_is) {

@@ -41,6 +41,24 @@ def test_values_and_slices_of_lists_in_brackets():
         col("tags").list["a"]
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        (
+            "write_mongo",
+            r"Dataset.write_mongo: give each batch of iter_batches\(batch_format='pyarrow'\) to its client",
+        ),
+        ("write_datasink", "Dataset.write_datasink: .* the code that writes"),
+        ("to_random_access_dataset", "write_parquet the rows, and look keys up with DuckDB"),
+        ("write_parket", "^'Dataset' object has no attribute 'write_parket'"),
+    ],
+)
+def test_methods_that_are_not_here_say_what_to_do(name, words):
+    with pytest.raises(AttributeError, match=words):
+        getattr(data.range(3), name)
+    assert not hasattr(data.range(3), name)
+
+
 def test_fields_of_structs_by_number():
     assert computed(col("s").struct.field_by_index(1)) == ["q", "z"]
     with pytest.raises(ValueError, match=r"column s has type struct.*there is no field 2; the struct has 2 fields"):

@@ -60,7 +60,7 @@ def test_a_table_has_a_line_a_stage_with_its_rows_and_time():
         assert seconds(slow["working"]) >= 0.5
         assert seconds(stages["deal"]["waits for input"]) >= 0.4
         assert seconds(stages["deal"]["working"]) < 0.4
-        assert re.search(r"50 rows in [\d.]+ s; at most .+ of the memory budget of .+ were held$", text)
+        assert re.search(r"50 rows in [\d.]+ s; the data process has held at most .+ of its memory budget of .+$", text)
 
 
 def test_a_count_that_runs_a_function_has_statistics():

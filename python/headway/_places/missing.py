@@ -23,6 +23,13 @@ _DATA = {
         _OWN_CLIENT,
     )
 }
+_WRITE = "give each batch of iter_batches(batch_format='pyarrow') to {0}"
+_WRITERS = {
+    **dict.fromkeys(
+        ("bigquery", "clickhouse", "kafka", "mongo", "snowflake", "turbopuffer"), _WRITE.format("its client")
+    ),
+    "datasink": _WRITE.format("the code that writes"),
+}
 _REFS = dict.fromkeys(("arrow_refs", "numpy_refs", "pandas_refs"), _OBJECTS)
 
 _REMOVED = "it is not in newer versions of Ray either; use {0}"
@@ -59,6 +66,9 @@ _FUNCTION = "a function is a trainable as it is: give it to Tuner, or to registe
 _WORDS = {
     **{f"headway.data.read_{name}": words for name, words in _DATA.items()},
     **{f"headway.data.from_{name}": words for name, words in _REFS.items()},
+    **{f"headway.data.Dataset.write_{name}": words for name, words in _WRITERS.items()},
+    "headway.data.Dataset.to_random_access_dataset": "write_parquet the rows, and look keys up with DuckDB or PyArrow",
+    "headway.data.Datasink": _WRITE.format("the code that writes"),
     "headway.data.llm": "Headway has no batch inference; call the model in map_batches",
     "headway.train.BatchPredictor": _PREDICTOR,
     "headway.train.Predictor": _PREDICTOR,

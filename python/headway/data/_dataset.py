@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from headway._places.missing import explanation
 from headway._values.arguments import check_str
 from headway.data import _client
 from headway.data._base import DatasetPart
@@ -61,6 +62,14 @@ class Dataset(Rows, Order, Summary, Whole, Splits, Write, WriteElsewhere, ToFram
     def stats(self) -> str:
         """What the last run of this data set in this process took, stage by stage."""
         return _client.shown_stats(_client.last_stats(self._plan))
+
+    if not TYPE_CHECKING:  # Type checkers report names that are not there.
+
+        def __getattr__(self, name: str) -> Any:
+            """Words for methods that Ray has and that are not here."""
+            words = explanation(f"headway.data.Dataset.{name}")
+            default = f"{type(self).__name__!r} object has no attribute {name!r}"
+            raise AttributeError(words or default, name=name, obj=self)
 
     def copy(self) -> Dataset:
         """Another one with the same plan."""
