@@ -216,10 +216,7 @@ OtherThreads PlanBuilder::others(std::size_t stages) const {
 }
 
 arrow::Result<std::shared_ptr<const UnitStep>> PlanBuilder::step_of(std::size_t index) {
-  if (const auto* function = node(index).as<data::FunctionNode>()) {
-    has_workers_ = true;
-    return function_step(engine_.functions(), *function, input_.blobs, seen_at(index).giver, input_.other_nodes);
-  }
+  if (const auto* function = node(index).as<data::FunctionNode>()) return function_of(index, *function);
   ARROW_ASSIGN_OR_RAISE(auto step, row_step(node(index), engine_.budget().pool()));
   if (step == nullptr) return not_yet(node(index));
   return step;
@@ -260,26 +257,6 @@ SeenAt PlanBuilder::seen_at(std::size_t step) {
   return {engine_.seen_rows(), name_ + ' ' + std::to_string(step)};
 }
 
-arrow::Result<PlanBuilder::Built> PlanBuilder::build_union(std::size_t index) {
-  Built built;
-  if (!is_chain(index)) {
-    ARROW_ASSIGN_OR_RAISE(auto stages, inputs_of(index));
-    built.stage = gauged(one_after_another(std::move(stages), seen_at(index)), "union");
-    return built;
-  }
-  for (const std::size_t input : node(index).inputs) {
-    ARROW_ASSIGN_OR_RAISE(Built part, build(input));
-    // Units that are shuffled before the union are shuffled with those of all.
-    if (!built.chain) {
-      built.chain = std::move(part.chain);
-      continue;
-    }
-    built.chain->order.permutes_units = built.chain->order.permutes_units || part.chain->order.permutes_units;
-    std::move(part.chain->leaves.begin(), part.chain->leaves.end(), std::back_inserter(built.chain->leaves));
-  }
-  return built;
-}
-
 arrow::Result<PlanBuilder::Built> PlanBuilder::build_whole(std::size_t index, const data::WholeNode& whole) {
   ARROW_ASSIGN_OR_RAISE(auto stages, inputs_of(index));
   Built built;
@@ -287,7 +264,9 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build_whole(std::size_t index, co
                             seen_at(index), config_.demand);
   built.stage = gauged(std::move(built.stage), whole.blob ? "groupby" : whole.operation);
   if (!whole.blob) return built;
-  auto step = function_step(engine_.functions(), group_function(whole, input_.blobs), seen_at(index).giver);
+  FunctionSpec function = group_function(whole, input_.blobs);
+  function.copy = copy_of(function.calls.front().pickled);
+  auto step = function_step(engine_.functions(), std::move(function), seen_at(index).giver);
   const auto gauge = gauge_of(step, "map_groups");
   ARROW_ASSIGN_OR_RAISE(built.stage, with_steps(engine_.budget(), step_limits(), std::move(built.stage),
                                                 {std::move(step)}, place_behind(index), gauges_, {gauge}));

@@ -135,6 +135,10 @@ class PlanBuilder {
     return flow::gauged(std::move(stage), gauges_, std::move(name));
   }
   arrow::Result<Built> build_union(std::size_t index);
+  arrow::Result<std::vector<Built>> build_inputs_of_union(std::size_t index);
+  std::shared_ptr<const UnitStep> function_of(std::size_t index, const data::FunctionNode& function);
+  /// See FunctionSpec.
+  int copy_of(const std::string& function);
   arrow::Result<Built> build_shuffle(std::size_t index, const data::ShuffleNode& shuffle);
   arrow::Result<std::unique_ptr<Stage>> shuffled(std::unique_ptr<Stage> rows,
                                                  std::shared_ptr<const data::EpochOrder> order,
@@ -180,7 +184,8 @@ class PlanBuilder {
   bool has_workers_ = false;
   bool reads_all_first_ = false;
   std::size_t shuffles_on_disk_ = 0;
-  std::string name_;  ///< Of the optimised plan, once it was asked for.
+  std::map<std::string, int> copies_;  ///< Of equal functions, by what is called.
+  std::string name_;                   ///< Of the optimised plan, once it was asked for.
 };
 
 }  // namespace headway::flow

@@ -70,6 +70,57 @@ print("rows:", rows)
     runs_within_the_budget(script, body, rows=rows)
 
 
+@pytest.mark.parametrize("plan", ["a chain", "a zip"])
+def test_a_function_that_a_plan_has_twice_stays_within_it(script, tmp_path, plan):
+    """Each has workers apart: what the first one makes does not wait for its own worker."""
+    count = 60_000 if plan == "a chain" else 40_000
+    body = f"""
+def wide(batch):
+    return {{"id": batch["id"], "data": np.repeat(batch["id"][:, None], 1000, axis=1)}}
+
+def keeps(batch):
+    return batch
+
+class Keeps:
+    def __call__(self, batch):
+        return batch
+
+made = data.read_parquet({ids_in_files(tmp_path, count, 1)!r})
+if {plan!r} == "a chain":
+    made = made.map_batches(wide, batch_size=512).map_batches(keeps, batch_size=512, concurrency=1)
+    made = made.map_batches(Keeps, batch_size=256, concurrency=1).map_batches(keeps, batch_size=512, concurrency=1)
+else:
+    made = made.map_batches(wide, batch_size=512, concurrency=1)
+    other = data.read_parquet({ids_in_files(tmp_path, count, 1)!r})
+    other = other.map_batches(wide, batch_size=512, concurrency=1)
+    made = made.zip(other).select_columns(["id", "data"])
+rows = 0
+for batch in made.iter_batches(batch_size=256):
+    assert (batch["id"] == np.arange(rows, rows + len(batch["id"]))).all()
+    rows += len(batch["id"])
+print("rows:", rows)
+"""
+    runs_within_the_budget(script, body, rows=count)
+
+
+def test_a_function_with_few_gpus_stays_within_it(script, tmp_path):
+    """It has as few workers as there are GPUs for, though nobody has named a number."""
+    body = f"""
+os.environ["CUDA_VISIBLE_DEVICES"] = "0"
+
+def wide(batch):
+    return {{"id": batch["id"], "data": np.repeat(batch["id"][:, None], 15, axis=1)}}
+
+rows = 0
+made = data.read_parquet({ids_in_files(tmp_path, 10_000_000, 2)!r}).map_batches(wide, batch_size=1024, num_gpus=1)
+for batch in made.iter_batches(batch_size=1024):
+    assert (batch["id"] == np.arange(rows, rows + len(batch["id"]))).all()
+    rows += len(batch["id"])
+print("rows:", rows)
+"""
+    runs_within_the_budget(script, body, rows=10_000_000)
+
+
 def test_a_shuffle_of_rows_that_a_function_grows_stays_within_it(script, tmp_path):
     """On disk, in the order that it has in memory."""
     body = f"""

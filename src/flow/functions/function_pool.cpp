@@ -97,6 +97,8 @@ class FunctionPool::State {
     return static_cast<int>(links_.size());
   }
 
+  int workers_max() const { return spec_.workers_max; }
+
   std::int64_t slot_bytes() const {
     const std::lock_guard lock(mutex_);
     std::int64_t bytes = 0;
@@ -379,6 +381,7 @@ std::shared_ptr<arrow::Schema> FunctionPool::schema(const std::string& giver, co
 }
 void FunctionPool::desk_changed() { state_->desk_changed(); }
 int FunctionPool::workers() const { return state_->workers(); }
+int FunctionPool::workers_max() const { return state_->workers_max(); }
 std::int64_t FunctionPool::slot_bytes() const { return state_->slot_bytes(); }
 void FunctionPool::stop() { state_->stop(); }
 

@@ -42,6 +42,8 @@ struct FunctionSpec {
   feed::OtherNodes other_nodes = feed::OtherNodes::never;
   double num_gpus = 0;                   ///< What each worker gets of this machine's.
   std::shared_ptr<arrow::Schema> input;  ///< Null for a source.
+  /// Equal functions that work at the same time have other numbers, and so workers apart.
+  int copy = 0;
 };
 
 /// One unit on its way through a function.
@@ -127,6 +129,7 @@ class FunctionPool {
   void desk_changed();
 
   int workers() const;              ///< That run now.
+  int workers_max() const;          ///< Those of the spec; 0: as many as there are cores.
   std::int64_t slot_bytes() const;  ///< Memory shared with workers, input and outputs.
 
   /// Kills the workers; calls under way and later ones return Cancelled.

@@ -20,7 +20,8 @@ std::string key_of(const FunctionSpec& spec) {
   std::string key;
   append(key, spec.name);
   append(key, std::to_string(spec.workers_min) + " " + std::to_string(spec.workers_max) + " " +
-                  std::to_string(static_cast<int>(spec.other_nodes)) + " " + std::to_string(spec.num_gpus));
+                  std::to_string(static_cast<int>(spec.other_nodes)) + " " + std::to_string(spec.num_gpus) + " " +
+                  std::to_string(spec.copy));
   for (const FunctionCall& call : spec.calls) {
     append(key, call.kind);
     append(key, call.pickled);

@@ -104,8 +104,10 @@ class FunctionStep : public UnitStep {
   }
 
   std::optional<FewWorkers> few_workers() const override {
-    if (spec_.workers_max == 0) return std::nullopt;
-    return FewWorkers{static_cast<std::size_t>(spec_.workers_max), bytes_of_call_};
+    const std::lock_guard lock(mutex_);
+    const int most = pool_ ? pool_->workers_max() : spec_.workers_max;  // GPUs may allow fewer.
+    if (most == 0) return std::nullopt;
+    return FewWorkers{static_cast<std::size_t>(most), bytes_of_call_};
   }
 
   void stop() const override {
@@ -141,8 +143,9 @@ class FunctionStep : public UnitStep {
 
 std::shared_ptr<const UnitStep> function_step(std::shared_ptr<FunctionPools> pools, const data::FunctionNode& node,
                                               const std::vector<std::string>& blobs, std::string giver,
-                                              feed::OtherNodes other_nodes) {
+                                              feed::OtherNodes other_nodes, int copy) {
   FunctionSpec spec;
+  spec.copy = copy;
   if (node.num_gpus == 0) spec.other_nodes = other_nodes;
   spec.num_gpus = node.num_gpus;
   add_call(spec, node, blobs);
