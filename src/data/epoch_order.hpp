@@ -35,10 +35,10 @@ struct OrderConfig {
   /// Without it each unit is a window, and rows come as they are.
   bool permutes_rows = false;
   std::int64_t window_bytes = default_window_bytes;  ///< A larger unit is a window alone.
+  int lanes = 1;                                     ///< `lanes_for(machines)`.
   /// Rows of a window that have more bytes, because functions made them larger or one unit has as
   /// many, are shuffled in parts of so many. Not of a whole epoch.
   std::int64_t part_bytes = default_window_bytes;
-  int lanes = 1;  ///< `lanes_for(machines)`.
 };
 
 /// How many lanes a run has that never has more machines than these: so many that each machine of

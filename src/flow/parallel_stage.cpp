@@ -297,9 +297,21 @@ arrow::Status ParallelStage::put(Running& running, std::shared_ptr<arrow::Record
   return stopped_ ? cancelled() : arrow::Status::OK();
 }
 
+/// While memory is full, the first item makes no rows for clients that have some.
+void ParallelStage::wait_for_need() {
+  if (!limits_.demand || running_.empty()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    const Running& front = *running_.front();
+    if (front.done || !front.rows.empty() || !budget_.is_full_for(needed_)) return;
+  }
+  limits_.demand->wait_for_need();
+}
+
 /// Begins what may be, until the first item has rows or is done. Null: there is no item any more.
 arrow::Result<std::shared_ptr<ParallelStage::Running>> ParallelStage::await_front() {
   while (true) {
+    wait_for_need();
     if (!running_.empty()) running_.front()->turn.awaited = true;
     ARROW_RETURN_NOT_OK(begin_items());
     std::unique_lock lock(mutex_);

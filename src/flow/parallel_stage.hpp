@@ -118,6 +118,7 @@ class ParallelStage : public Stage {
   bool has_credit(Running& running, std::int64_t bytes, bool in_any_case = false);
   bool await(std::unique_lock<std::mutex>& lock, const Running& running, const std::function<bool()>& may_go);
   std::optional<std::int64_t> bytes_of_next();
+  void wait_for_need();
   arrow::Result<std::shared_ptr<Running>> await_front();
   Chunk chunk_of(const Running& front, std::shared_ptr<arrow::RecordBatch> rows, bool last);
 

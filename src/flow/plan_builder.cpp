@@ -304,9 +304,9 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build(std::size_t index) {
   if (const auto* limit = at.as<data::LimitNode>()) {
     built.stage = limit_rows(std::move(stages.front()), limit->rows);
   } else if (at.as<data::ZipNode>() != nullptr) {
-    built.stage = side_by_side(std::move(stages));
+    built.stage = cut_for_functions(index, side_by_side(std::move(stages)));
   } else if (const auto* mix = at.as<data::MixNode>()) {
-    built.stage = mixed(std::move(stages), *mix, seen_at(index));
+    built.stage = cut_for_functions(index, mixed(std::move(stages), *mix, seen_at(index)));
   } else {
     return not_yet(at);
   }

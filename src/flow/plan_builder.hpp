@@ -134,6 +134,7 @@ class PlanBuilder {
   std::unique_ptr<Stage> gauged(std::unique_ptr<Stage> stage, std::string name) {
     return flow::gauged(std::move(stage), gauges_, std::move(name));
   }
+  std::unique_ptr<Stage> cut_for_functions(std::size_t index, std::unique_ptr<Stage> rows) const;
   arrow::Result<Built> build_union(std::size_t index);
   arrow::Result<std::vector<Built>> build_inputs_of_union(std::size_t index);
   std::shared_ptr<const UnitStep> function_of(std::size_t index, const data::FunctionNode& function);

@@ -1,4 +1,5 @@
 /// How a plan's builder reads units: in lanes, in a ring, or finer ones for functions.
+#include "flow/cut_stages.hpp"
 #include "flow/finer_source.hpp"
 #include "flow/function_batches.hpp"
 #include "flow/lanes_stage.hpp"
@@ -105,6 +106,14 @@ arrow::Result<std::shared_ptr<const Source>> PlanBuilder::source_for_functions(s
           : source->in_finer_units(
                 {.units = units_for_functions, .rows_min = rows < 0 ? -1 : unit_rows, .batch_rows = wanted.batch_rows});
   return finer == nullptr ? source : finer;
+}
+
+/// Rows that are put together from several stages come in pieces of any size, down to single rows.
+/// Functions get their batches from units.
+std::unique_ptr<Stage> PlanBuilder::cut_for_functions(std::size_t index, std::unique_ptr<Stage> rows) const {
+  const Wanted wanted = wanted_above(input_.optimised, index, memory_batch_rows);
+  const std::int64_t batch = std::max<std::int64_t>(wanted.batch_rows, 1);
+  return cut_anew(std::move(rows), (memory_batch_rows + batch - 1) / batch * batch);
 }
 
 /// Where rows go from their units to clients as they are, and are large.

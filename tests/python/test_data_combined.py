@@ -200,3 +200,24 @@ def test_a_zip_of_different_numbers_of_rows_has_no_count():
         data.range(5).zip(data.range(4)).count()
     assert data.range(5).zip(data.range(5)).count() == 5
     assert data.range(5).zip(data.range(4)).limit(3).count() == 3
+
+
+def sizes(batch):
+    return {"size": [len(batch["id"])] * len(batch["id"])}
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda rows: rows.zip(data.range(3_000).rename_columns({"id": "other"})),
+        lambda rows: rows.mix(data.range(3_000), weights=[1, 2]).limit(3_000),
+    ],
+    ids=["zip", "mix"],
+)
+def test_functions_behind_small_pieces_get_batches_of_the_size_that_they_ask_for(make):
+    """However small the batches are that a function before them has made."""
+    made = make(data.range(3_000).map_batches(same, batch_size=3))
+    for size, rest in [(1024, 952), (700, 200), (1500, 0), (2000, 1000)]:
+        found = Counter(row["size"] for row in made.map_batches(sizes, batch_size=size).take_all())
+        assert found[size] == 3_000 - rest, found
+        assert sum(found.values()) == 3_000

@@ -28,6 +28,8 @@ namespace {
 constexpr std::int64_t piece_bytes_min = 1 << 20;
 /// About what a piece has. Several are on their way at a time.
 constexpr std::int64_t usual_piece_bytes = 4 << 20;
+/// Batches of less go together: a piece costs as much as thousands of rows.
+constexpr std::int64_t small_batch_bytes = 256 << 10;
 
 /// So many bytes are not made beside others when memory is full. What is smaller is: time matters.
 constexpr std::int64_t large_bytes = 32 << 20;
@@ -80,10 +82,30 @@ class WholeInput {
     return frame;
   }
 
+  /// A batch, or several small ones as one; null: there are no more.
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> next_batch() {
+    arrow::RecordBatchVector small;
+    std::int64_t bytes = 0;
+    while (bytes < small_batch_bytes) {
+      std::shared_ptr<arrow::RecordBatch> batch = std::exchange(behind_small_, nullptr);
+      if (!batch) ARROW_RETURN_NOT_OK(rows_->ReadNext(&batch));
+      if (!batch) break;
+      const std::int64_t more = batch_bytes(*batch);
+      if (!small.empty() && more >= small_batch_bytes) {
+        behind_small_ = std::move(batch);
+        break;
+      }
+      bytes += more;
+      small.push_back(std::move(batch));
+    }
+    if (small.empty()) return nullptr;
+    return small.size() == 1 ? small.front() : arrow::ConcatenateRecordBatches(small);
+  }
+
   /// Those of a batch, in as many parts as have about `usual_piece_bytes`; null: there are no more.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> next_rows() {
     while (!rest_ || rest_->num_rows() == 0) {
-      ARROW_RETURN_NOT_OK(rows_->ReadNext(&rest_));
+      ARROW_ASSIGN_OR_RAISE(rest_, next_batch());
       if (!rest_) return nullptr;
       const std::int64_t parts =
           std::max<std::int64_t>(1, (batch_bytes(*rest_) + usual_piece_bytes / 2) / usual_piece_bytes);
@@ -115,6 +137,7 @@ class WholeInput {
 
   std::shared_ptr<arrow::RecordBatchReader> rows_;
   std::shared_ptr<arrow::RecordBatch> rest_;  ///< What has not gone yet of the last batch.
+  std::shared_ptr<arrow::RecordBatch> behind_small_;
   std::int64_t piece_rows_ = 0;
   std::int64_t last_bytes_ = 0;  ///< Of the last piece.
   std::optional<arrow::Result<wire::Frame>> ahead_;
