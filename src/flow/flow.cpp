@@ -12,9 +12,13 @@
 namespace headway::flow {
 namespace {
 
+/// Of machines that read lanes of the same epoch, which may have different budgets.
+constexpr std::int64_t shuffled_bytes_of_lanes = std::int64_t{256} << 20;
+
 /// Shuffles in windows hold no more at once. A power of two beyond the default: machines of about
 /// the same memory have the same order of rows.
-std::int64_t shuffled_bytes_max(std::int64_t budget) {
+std::int64_t shuffled_bytes_max(std::int64_t budget, int lanes) {
+  if (lanes > 1) return shuffled_bytes_of_lanes;
   const auto share = static_cast<std::uint64_t>(budget / 4);
   return std::max(data::default_window_bytes, static_cast<std::int64_t>(std::bit_floor(share)));
 }
@@ -156,7 +160,7 @@ arrow::Result<data::Cursor> Flow::start_cursor(const data::PlanIdentity& identit
   cursor.seed = consumption_.seed ? static_cast<std::uint64_t>(*consumption_.seed) : drawn_seed();
   cursor.epoch = static_cast<std::uint32_t>(consumption_.epoch);
   cursor.lanes = consumption_.batch_size ? consumption_.lanes : 1;
-  cursor.window_bytes = shuffled_bytes_max(engine_.budget().bytes());
+  cursor.window_bytes = shuffled_bytes_max(engine_.budget().bytes(), cursor.lanes);
   cursor.plan = identity;
   cursor.plan_hash = data::plan_hash(identity);
   return cursor;

@@ -248,3 +248,40 @@ def test_what_functions_draw_behind_a_shuffle_with_a_seed_is_the_same_in_each_ru
     assert drawn(3, 2) == [drawn(3, 1)[0]] * 2
     assert drawn(each_epoch, 2) == drawn(each_epoch, 2)
     assert len({tuple(numbers) for numbers in drawn(each_epoch, 3) + drawn(4, 1)}) == 4
+
+
+BUDGETED = """
+import json
+import numpy as np
+from headway import data
+
+options = data.DataContext.get_current().execution_options
+options.resource_limits = data.ExecutionResources.for_limits(object_store_memory={budget} << 20)
+
+def wide(batch):
+    return {{"id": batch["id"], "data": np.repeat(batch["id"][:, None], 100, axis=1)}}
+
+iterator = data.range(200_000).map_batches(wide, batch_size=1024).iterator()
+if {state!r} is not None:
+    iterator.load_state_dict({state!r})
+batches = iter(iterator.iter_batches(batch_size=1000, local_shuffle_buffer_size=200_000, local_shuffle_seed=1))
+ids = [batch["id"][:5].tolist() for _, batch in zip(range({count}), batches)]
+print("ids:", json.dumps(ids))
+print("state:", json.dumps(iterator.state_dict()))
+"""
+
+
+def test_a_local_shuffle_that_resumes_with_more_memory_keeps_the_order(script):
+    """160 MB are shuffled in parts where memory holds no more at once, and as a whole otherwise."""
+
+    def run(budget, count=200, state=None):
+        code, text = script.run(BUDGETED.format(budget=budget, count=count, state=state))
+        assert code == 0, text
+        found = dict(line.split(": ", 1) for line in text.splitlines() if line.startswith(("ids: ", "state: ")))
+        return json.loads(found["ids"]), json.loads(found["state"])
+
+    undisturbed, _ = run(256)
+    first, state = run(256, count=90)
+    rest, _ = run(2048, state=state)
+    assert first + rest == undisturbed
+    assert run(2048)[0] != undisturbed
