@@ -43,10 +43,7 @@ std::int64_t Budget::taken() const {
   return taken_;
 }
 
-bool Budget::is_full_for(std::int64_t bytes) const {
-  constexpr std::int64_t large = 32 << 20;
-  return taken() + (bytes >= large ? 2 * bytes : 0) > bytes_;
-}
+bool Budget::is_full_for(std::int64_t bytes) const { return taken() + (bytes >= large ? 2 * bytes : 0) > bytes_; }
 
 std::int64_t Budget::peak() const {
   const std::lock_guard lock(mutex_);

@@ -44,6 +44,8 @@ class Credit {
 /// places where a refused small request hangs. Any thread may call it; it outlives its credits.
 class Budget {
  public:
+  static constexpr std::int64_t large = std::int64_t{32} << 20;  ///< Rows that come one at a time.
+
   explicit Budget(std::int64_t bytes) : bytes_(bytes) {}
 
   /// Credit, when that much is free.

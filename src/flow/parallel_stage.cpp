@@ -297,13 +297,13 @@ arrow::Status ParallelStage::put(Running& running, std::shared_ptr<arrow::Record
   return stopped_ ? cancelled() : arrow::Status::OK();
 }
 
-/// While memory is full, the first item makes no rows for clients that have some.
+/// While memory is full, the first item makes no large rows for clients that have some.
 void ParallelStage::wait_for_need() {
   if (!limits_.demand || running_.empty()) return;
   {
     const std::lock_guard lock(mutex_);
     const Running& front = *running_.front();
-    if (front.done || !front.rows.empty() || !budget_.is_full_for(needed_)) return;
+    if (front.done || !front.rows.empty() || needed_ < Budget::large || !budget_.is_full_for(needed_)) return;
   }
   limits_.demand->wait_for_need();
 }

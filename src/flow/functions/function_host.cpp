@@ -31,6 +31,12 @@ constexpr std::size_t last_lines_max = 20;
 constexpr std::uint64_t prepared_bytes_max = 64 << 20;
 constexpr auto news_wait_max = std::chrono::seconds(2);
 constexpr int host_end_ms_max = 500;
+/// So many workers have their memory beyond the budget, and what others have is of the budget: fewer
+/// rows are there at once then.
+constexpr std::ptrdiff_t workers_beyond_budget = 2;
+constexpr std::int64_t worker_bytes = std::int64_t{24} << 20;
+/// Workers never have more than this part of the budget.
+constexpr std::int64_t workers_share = 4;
 
 arrow::Status failed(const std::string& what) { return arrow::Status::IOError(what, ": ", wire::reason_of(errno)); }
 
@@ -71,6 +77,9 @@ struct Known {
   std::optional<std::string> end;
   bool ended_with_host = false;
   bool let_go = false;  ///< Nobody will ask for its end.
+  Credit memory = {};
+
+  bool runs() const { return !let_go && !end; }
 };
 
 }  // namespace
@@ -124,8 +133,22 @@ class FunctionHost::State {
     Known& known = workers_[id];
     known.name = name;
     known.output = std::move(output.ours);
+    known.memory = memory_of_another();
     wake();
     return StartedWorker{id, std::move(link.ours)};
+  }
+
+  /// With the mutex held, the other one being known.
+  Credit memory_of_another() const {
+    if (launch_.budget == nullptr) return {};
+    std::ptrdiff_t running = 0;
+    std::int64_t left = launch_.budget->bytes() / workers_share;
+    for (const auto& [id, known] : workers_) {
+      running += known.runs() ? 1 : 0;
+      left -= known.memory.bytes();
+    }
+    if (running <= workers_beyond_budget || left <= 0) return {};
+    return launch_.budget->take(std::min(worker_bytes, left));
   }
 
   std::string end_of(std::int64_t worker) {
@@ -152,6 +175,7 @@ class FunctionHost::State {
     const auto found = workers_.find(worker);
     if (found == workers_.end()) return;
     found->second.let_go = true;
+    found->second.memory.give_back();
     if (!found->second.output.is_open()) {
       workers_.erase(found);
     } else if (!wire::send_frame(control_->get(), wire::to_frame(KillWorker{worker}))) {
@@ -237,6 +261,7 @@ class FunctionHost::State {
     for (auto& [id, known] : workers_) {
       if (known.end) continue;
       known.end = "ended with the process that had started it";
+      known.memory.give_back();
       known.ended_with_host = true;
     }
     news_.notify_all();
@@ -256,6 +281,7 @@ class FunctionHost::State {
     const auto found = workers_.find(ended.worker);
     if (found == workers_.end()) return;
     found->second.end = ended.problem.empty() ? words_of(ended.status) : "could not be started: " + ended.problem;
+    found->second.memory.give_back();
     news_.notify_all();
   }
 

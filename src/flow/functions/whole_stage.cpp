@@ -132,12 +132,12 @@ class WholeStage : public Stage {
   std::int64_t worker_ = -1;
 };
 
-/// One line as it begins, and one when it is twice as much.
+/// One line as it begins, and one when it is twice as much, from 16 MiB on.
 std::function<void(std::int64_t, const std::string&)> announcement(const std::string& name) {
   auto next = std::make_shared<std::int64_t>(1);
   return [name, next](std::int64_t bytes, const std::string& folder) {
     if (bytes < *next) return;
-    *next = 2 * bytes;
+    *next = std::max(2 * bytes, std::int64_t{16} << 20);
     std::fprintf(stderr, "%s: memory is full, and %.1f MiB are in %s by now; they go when it ends\n", name.c_str(),
                  static_cast<double>(bytes) / (1 << 20), folder.c_str());
   };

@@ -15,12 +15,14 @@
 BOOST_FIXTURE_TEST_SUITE(function_pool, headway::flow::FunctionFixture)
 
 using headway::flow::batch_of;
+using headway::flow::Budget;
 using headway::flow::FunctionHost;
 using headway::flow::FunctionHostLaunch;
 using headway::flow::FunctionPool;
 using headway::flow::FunctionWork;
 using headway::flow::ItemTurn;
 using headway::flow::numbers;
+using headway::flow::StartedWorker;
 using headway::flow::UserFailure;
 using headway::flow::values_of;
 
@@ -286,6 +288,22 @@ BOOST_AUTO_TEST_CASE(a_worker_that_was_killed_with_its_host_before_it_got_the_un
     BOOST_TEST_REQUIRE(outputs.ok(), outputs.status().ToString());
     BOOST_TEST(values_of(*outputs, "x").front() == unit + 1);
   }
+}
+
+BOOST_AUTO_TEST_CASE(workers_beyond_two_are_of_the_budget_up_to_a_quarter) {
+  Budget small{std::int64_t{160} << 20};
+  FunctionHostLaunch of_small = launch();
+  of_small.budget = &small;
+  const auto other = FunctionHost::start(of_small).ValueOrDie();
+  std::vector<StartedWorker> workers;
+  std::vector<std::int64_t> taken;
+  for (int i = 0; i < 5; ++i) {
+    workers.push_back(other->start_worker("worker").ValueOrDie());
+    taken.push_back(small.taken() >> 20);
+  }
+  BOOST_TEST(taken == (std::vector<std::int64_t>{0, 0, 24, 40, 40}), boost::test_tools::per_element());
+  for (const StartedWorker& worker : workers) other->kill_worker(worker.id);
+  BOOST_TEST(small.taken() == 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_host_that_always_ends_is_started_a_few_times_only) {
