@@ -31,7 +31,7 @@ constexpr std::size_t last_lines_max = 20;
 constexpr std::uint64_t prepared_bytes_max = 64 << 20;
 constexpr auto news_wait_max = std::chrono::seconds(2);
 constexpr int host_end_ms_max = 500;
-/// So many workers have their memory beyond the budget, and what others have is of the budget: fewer
+/// So many workers have their memory beyond the budget. What others have is of the budget: fewer
 /// rows are there at once then.
 constexpr std::ptrdiff_t workers_beyond_budget = 2;
 constexpr std::int64_t worker_bytes = std::int64_t{24} << 20;
