@@ -87,6 +87,12 @@ std::uint32_t EpochOrder::window_at(int lane, std::int64_t row) const {
 }
 
 void EpochOrder::row_order(std::uint32_t window, std::int64_t rows, std::vector<std::uint32_t>& to) const {
+  RandomStream stream = row_stream(window);
+  row_order(window, rows, to, stream);
+}
+
+void EpochOrder::row_order(std::uint32_t window, std::int64_t rows, std::vector<std::uint32_t>& to,
+                           RandomStream& stream) const {
   to.resize(static_cast<std::size_t>(rows));
   const Window& shuffled = windows_[window];
   if (config_.permutes_rows && config_.window_bytes == whole_epoch) {
@@ -94,9 +100,7 @@ void EpochOrder::row_order(std::uint32_t window, std::int64_t rows, std::vector<
     return;
   }
   std::iota(to.begin(), to.end(), 0U);
-  if (!config_.permutes_rows) return;
-  RandomStream stream = row_stream(window);
-  shuffle(to, stream);
+  if (config_.permutes_rows) shuffle(to, stream);
 }
 
 RandomStream EpochOrder::row_stream(std::uint32_t window) const {

@@ -37,7 +37,7 @@ struct OrderConfig {
   std::int64_t window_bytes = default_window_bytes;  ///< A larger unit is a window alone.
   int lanes = 1;                                     ///< `lanes_for(machines)`.
   /// Rows of a window that have more bytes, because functions made them larger or one unit has as
-  /// many, are shuffled in parts of so many. Not of a whole epoch.
+  /// many, are shuffled in parts of so many.
   std::int64_t part_bytes = default_window_bytes;
 };
 
@@ -91,7 +91,9 @@ class EpochOrder {
   /// Which row of the window comes when: `to[i]` is the number of the row that comes i-th, in the
   /// order of the window's parts. `to` keeps its memory.
   void row_order(std::uint32_t window, std::int64_t rows, std::vector<std::uint32_t>& to) const;
-  /// What the order of the window's rows is drawn from; not of a whole epoch.
+  /// The same of the rows of one part of a window. The parts' orders are drawn from the window's
+  /// stream, one after the other.
+  void row_order(std::uint32_t window, std::int64_t rows, std::vector<std::uint32_t>& to, RandomStream& stream) const;
   RandomStream row_stream(std::uint32_t window) const;
 
  private:

@@ -72,7 +72,8 @@ std::int64_t bytes_of_rows(const arrow::RecordBatch& batch, std::int64_t rows) {
 }
 
 std::int64_t rows_of_bytes(const arrow::RecordBatch& batch, std::int64_t bytes) {
-  const auto counts = std::views::iota(std::int64_t{1}, batch.num_rows() + 1);
+  if (bytes_of_rows(batch, batch.num_rows()) <= bytes) return batch.num_rows();
+  const auto counts = std::views::iota(std::int64_t{1}, batch.num_rows());
   const auto fits = [&](std::int64_t rows) { return bytes_of_rows(batch, rows) <= bytes; };
   return static_cast<std::int64_t>(std::ranges::partition_point(counts, fits) - counts.begin());
 }

@@ -95,7 +95,7 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build_shuffle(std::size_t index, 
   if (shuffle.kind == data::ShuffleKind::blocks) return built;
   order.permutes_rows = true;
   if (shuffle.window_bytes) order.window_bytes = *shuffle.window_bytes;
-  if (shuffle.kind == data::ShuffleKind::exact) order.window_bytes = data::whole_epoch;
+  if (shuffle.kind == data::ShuffleKind::exact) order.window_bytes = order.part_bytes = data::whole_epoch;
   ARROW_ASSIGN_OR_RAISE(made.stage, stage_of(std::move(built)));
   return made;
 }

@@ -3,7 +3,6 @@
 #include "flow/bytes_of_rows.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 namespace headway::flow {
@@ -17,18 +16,14 @@ constexpr std::int64_t chunk_rows_min = 256;
 
 WindowStage::WindowStage(std::unique_ptr<Stage> rows, std::shared_ptr<const data::EpochOrder> order,
                          arrow::MemoryPool* pool)
-    : rows_(std::move(rows)),
-      order_(std::move(order)),
-      pool_(pool),
-      is_whole_epoch_(order_->config().window_bytes == data::whole_epoch),
-      part_bytes_max_(is_whole_epoch_ ? data::whole_epoch : order_->config().part_bytes) {}
+    : rows_(std::move(rows)), order_(std::move(order)), pool_(pool) {}
 
 void WindowStage::begin(const Chunk& chunk) {
   if (chunk.window != number_) {
     number_ = chunk.window;
     units_ = 0;
     credits_.clear();
-    if (!is_whole_epoch_) stream_ = order_->row_stream(static_cast<std::uint32_t>(number_));
+    stream_ = order_->row_stream(static_cast<std::uint32_t>(number_));
   }
   if (credits_.empty() || credits_.back() != chunk.credit) credits_.push_back(chunk.credit);
 }
@@ -41,19 +36,12 @@ arrow::Status WindowStage::add_fitting(Chunk& chunk) {
     const data::Window& window = order_->windows()[static_cast<std::size_t>(number_)];
     window_ = std::make_unique<RowWindow>(rows->schema(), window.rows, pool_);
   }
-  std::int64_t count = rows_of_bytes(*rows, part_bytes_max_ - bytes_);
+  std::int64_t count = rows_of_bytes(*rows, order_->config().part_bytes - bytes_);
   if (window_->rows() == 0) count = std::max<std::int64_t>(count, 1);
   if (count < rows->num_rows()) chunk.rows = rows->Slice(count);
   if (count == 0) return arrow::Status::OK();
   bytes_ += bytes_of_rows(*rows, count);
   return window_->add(*rows->Slice(0, count));
-}
-
-void WindowStage::draw_order() {
-  if (is_whole_epoch_) return order_->row_order(static_cast<std::uint32_t>(number_), window_->rows(), numbers_);
-  numbers_.resize(static_cast<std::size_t>(window_->rows()));
-  std::iota(numbers_.begin(), numbers_.end(), 0U);
-  data::shuffle(numbers_, *stream_);
 }
 
 /// The next part of a window that has rows; false at the end.
@@ -77,7 +65,7 @@ arrow::Result<bool> WindowStage::fill() {
     }
     const bool is_whole = units_ >= order_->windows()[static_cast<std::size_t>(number_)].part_count;
     if ((!is_full && !is_whole) || window_ == nullptr || window_->rows() == 0) continue;
-    draw_order();
+    order_->row_order(static_cast<std::uint32_t>(number_), window_->rows(), numbers_, *stream_);
     return true;
   }
 }

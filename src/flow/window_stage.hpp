@@ -26,13 +26,10 @@ class WindowStage : public Stage {
   arrow::Result<bool> fill();
   void begin(const Chunk& chunk);
   arrow::Status add_fitting(Chunk& chunk);
-  void draw_order();
 
   const std::unique_ptr<Stage> rows_;
   const std::shared_ptr<const data::EpochOrder> order_;
   arrow::MemoryPool* const pool_;
-  const bool is_whole_epoch_;
-  const std::int64_t part_bytes_max_;
 
   /// Of which rows are left, or whose unit's end has not been counted.
   std::optional<Chunk> chunk_;

@@ -31,10 +31,8 @@ constexpr std::int64_t usual_piece_bytes = 4 << 20;
 /// Batches of less go together: a piece costs as much as thousands of rows.
 constexpr std::int64_t small_batch_bytes = 256 << 10;
 
-/// So many bytes are not made beside others when memory is full. What is smaller is: time matters.
-constexpr std::int64_t large_bytes = 32 << 20;
-
-bool is_too_much(std::int64_t bytes, Budget* budget) { return bytes >= large_bytes && is_exceeded(budget); }
+/// Not made beside others when memory is full. What is smaller is: time matters.
+bool is_too_much(std::int64_t bytes, Budget* budget) { return bytes >= Budget::large && is_exceeded(budget); }
 
 /// An input, and the memories in which its pieces go to the worker.
 class WholeInput {
