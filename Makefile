@@ -1,5 +1,7 @@
 # Each target alone is enough on a fresh machine: it makes .venv, installs what is missing, and builds.
 .DEFAULT_GOAL := build
+# Without compiled modules each process compiles torch again: 5 s on a slow machine.
+unexport PYTHONDONTWRITEBYTECODE
 .PHONY: demo picture dashboard-pictures test test-all soak bench lint sanitize wheel wheels docs horovod kubernetes build clean
 
 demo:
