@@ -9,7 +9,6 @@ from headway import data
 from random_plans import Case, plan
 
 pytestmark = pytest.mark.usefixtures("the_engine_ends")
-SEEDS = 16
 
 
 def texts(rows):
@@ -82,7 +81,9 @@ def asked(case: Case, rnd: random.Random, folder):
 USES = [in_batches, shuffled_locally, in_shares, resumed, written, asked]
 
 
-@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize(
+    "seed", [pytest.param(seed, marks=pytest.mark.heavy if seed >= 8 else ()) for seed in range(16)]
+)
 def test_rows_are_those_of_plain_python(seed, tmp_path):
     rnd = random.Random(seed)
     (tmp_path / "read").mkdir()

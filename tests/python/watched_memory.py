@@ -63,8 +63,6 @@ BUDGET = 256 << 20
 
 START = f"""
 import os, threading
-# Processes that compile the modules that they import take some MiB more.
-os.environ.update(PYTHONDONTWRITEBYTECODE="1", PYTHONPYCACHEPREFIX="/none")
 import numpy as np
 from headway import data
 
@@ -76,9 +74,16 @@ def wide(batch):
 """
 
 
-def runs_within_the_budget(script, body, rows, clients=1, in_training=False):
+#: Begins a script whose processes compile each module that they import, which takes some MiB more.
+COMPILING = """
+import os
+os.environ.update(PYTHONDONTWRITEBYTECODE="1", PYTHONPYCACHEPREFIX="/none")
+"""
+
+
+def runs_within_the_budget(script, body, rows, clients=1, in_training=False, before=""):
     """Runs a script that prints so many "rows:", counts its memory, and returns what it prints."""
-    code, text = script.run(START + watched(body, in_training))
+    code, text = script.run(before + START + watched(body, in_training))
     assert (code, f"rows: {rows}" in text) == (0, True), text
     assert 16 << 20 < most_bytes(text) <= BUDGET + clients * (64 << 20), text
     return text
