@@ -252,6 +252,12 @@ def test_the_settings_know_their_names():
         AttributeError, match="DataContext has no setting 'execution_option'; did you mean 'execution_op"
     ):
         context.execution_option = None
+    with pytest.raises(
+        AttributeError, match="DataContext has no setting 'target_max_blocksize'; did you mean 'target_m"
+    ):
+        context.target_max_blocksize  # noqa: B018
+    assert not hasattr(context, "use_push_based_shuffle")
+    assert context.copy().target_max_block_size == context.target_max_block_size
     options = headway.data.ExecutionOptions(
         resource_limits=headway.data.ExecutionResources.for_limits(object_store_memory=2**20)
     )

@@ -253,12 +253,18 @@ class DataContext:
         with cls._lock:
             cls._current = context
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __getattr__(self, name: str) -> Any:  # Which Python calls for names that do not exist.
+        raise self._unknown(name)
+
+    def _unknown(self, name: str) -> AttributeError:
         names = [each.name for each in dataclasses.fields(self)]
-        if name not in names:
-            close = difflib.get_close_matches(name, names, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"settings: {', '.join(names)}; set_config() for others"
-            raise AttributeError(f"DataContext has no setting {name!r}; {hint}")
+        close = difflib.get_close_matches(name, names, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"settings: {', '.join(names)}; set_config() for others"
+        return AttributeError(f"DataContext has no setting {name!r}; {hint}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in {each.name for each in dataclasses.fields(self)}:
+            raise self._unknown(name)
         if name == "execution_options":
             if not isinstance(value, ExecutionOptions):
                 refuse("DataContext.execution_options", value, "ExecutionOptions")
