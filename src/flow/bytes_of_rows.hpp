@@ -6,8 +6,10 @@
 
 namespace headway::flow {
 
-/// What the first `rows` rows of a batch have: the same sum into whatever batches the rows are cut.
-/// Nulls have their values' bytes; truth values have a byte.
+/// About what the first `rows` rows of a batch have: the same sum into whatever batches the rows
+/// are cut, and whatever wider types `wider_schema` gives them later, so that where rows are cut
+/// depends on their values alone. Numbers have eight bytes therefore, except for those of a byte in
+/// lists and tensors (these must not become wider in the middle of a window); nulls have none.
 std::int64_t bytes_of_rows(const arrow::RecordBatch& batch, std::int64_t rows);
 
 /// The most rows, from the first one on, that have no more bytes.

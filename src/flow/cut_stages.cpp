@@ -1,6 +1,6 @@
 #include "flow/cut_stages.hpp"
 
-#include "flow/batch_bytes.hpp"
+#include "flow/bytes_of_rows.hpp"
 #include "flow/row_queue.hpp"
 
 #include <arrow/array.h>
@@ -18,21 +18,23 @@ namespace {
 
 class CutStage : public Stage {
  public:
-  CutStage(std::unique_ptr<Stage> input, std::int64_t rows, std::int64_t bytes_max)
-      : input_(std::move(input)), rows_(rows), bytes_max_(bytes_max), left_(rows) {}
+  CutStage(std::unique_ptr<Stage> input, std::int64_t rows, const UnitBytes& bytes)
+      : input_(std::move(input)), rows_(rows), limit_(bytes), left_(rows) {}
 
   arrow::Result<std::optional<Chunk>> next() override {
     ARROW_ASSIGN_OR_RAISE(const bool has, input_.has_rows());
     if (!has) return std::nullopt;
+    count_bytes();
     Chunk chunk;
     chunk.credit = input_.credit();
     chunk.rows = input_.take(std::min(left_, input_.rows()));
     chunk.unit = unit_;
+    taken_ += chunk.rows->num_rows();
     left_ -= chunk.rows->num_rows();
-    bytes_ += batch_bytes(*chunk.rows);
-    chunk.ends_unit = left_ == 0 || bytes_ >= bytes_max_;
+    chunk.ends_unit = left_ == 0;
     if (chunk.ends_unit) {
       left_ = rows_;
+      taken_ = 0;
       bytes_ = 0;
       ++unit_;
     }
@@ -43,11 +45,23 @@ class CutStage : public Stage {
   void stop() override { input_.stop(); }
 
  private:
+  /// Has the unit end at the next multiple behind the row that has the last byte.
+  void count_bytes() {
+    if (bytes_ >= limit_.most) return;
+    const std::int64_t rows = std::min(left_, input_.rows());
+    const std::int64_t fitting = rows_of_bytes(*input_.front().Slice(0, rows), limit_.most - 1 - bytes_);
+    bytes_ = fitting < rows ? limit_.most : bytes_ + bytes_of_rows(input_.front(), rows);
+    if (fitting == rows) return;
+    const std::int64_t enough = taken_ + fitting + 1;
+    left_ = std::min(left_, (enough + limit_.multiple - 1) / limit_.multiple * limit_.multiple - taken_);
+  }
+
   RowQueue input_;
   const std::int64_t rows_;
-  const std::int64_t bytes_max_;
-  std::int64_t left_;
-  std::int64_t bytes_ = 0;
+  const UnitBytes limit_;
+  std::int64_t left_;       ///< Of the unit.
+  std::int64_t taken_ = 0;  ///< The same.
+  std::int64_t bytes_ = 0;  ///< Of the rows that were taken, and the limit where they have more.
   std::int64_t unit_ = 0;
 };
 
@@ -144,8 +158,8 @@ class BoundariesStage : public Stage {
 
 }  // namespace
 
-std::unique_ptr<Stage> cut_anew(std::unique_ptr<Stage> input, std::int64_t rows, std::int64_t bytes_max) {
-  return std::make_unique<CutStage>(std::move(input), rows, bytes_max);
+std::unique_ptr<Stage> cut_anew(std::unique_ptr<Stage> input, std::int64_t rows, const UnitBytes& bytes) {
+  return std::make_unique<CutStage>(std::move(input), rows, bytes);
 }
 
 std::unique_ptr<Stage> cut_at(std::unique_ptr<Stage> input, const data::Boundaries& boundaries) {

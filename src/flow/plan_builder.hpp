@@ -4,6 +4,7 @@
 #include "data/plan.hpp"
 #include "data/plan_identity.hpp"
 #include "data/rounds.hpp"
+#include "flow/cut_stages.hpp"
 #include "flow/demand.hpp"
 #include "flow/engine.hpp"
 #include "flow/errored_units.hpp"
@@ -134,6 +135,7 @@ class PlanBuilder {
   std::unique_ptr<Stage> gauged(std::unique_ptr<Stage> stage, std::string name) {
     return flow::gauged(std::move(stage), gauges_, std::move(name));
   }
+  UnitBytes unit_bytes_for_functions(std::size_t index) const;
   std::unique_ptr<Stage> cut_for_functions(std::size_t index, std::unique_ptr<Stage> rows) const;
   arrow::Result<Built> build_union(std::size_t index);
   arrow::Result<std::vector<Built>> build_inputs_of_union(std::size_t index);

@@ -108,12 +108,18 @@ arrow::Result<std::shared_ptr<const Source>> PlanBuilder::source_for_functions(s
   return finer == nullptr ? source : finer;
 }
 
+/// Units of rows that no source has: few rows where these are large, since whoever changes a unit
+/// may hold it as a whole, and of those as many as functions want in a batch.
+UnitBytes PlanBuilder::unit_bytes_for_functions(std::size_t index) const {
+  const Wanted wanted = wanted_above(input_.optimised, index, memory_batch_rows);
+  return {.most = part_bytes_min, .multiple = std::max<std::int64_t>(wanted.batch_rows, 1)};
+}
+
 /// Rows that are put together from several stages come in pieces of any size, down to single rows.
 /// Functions get their batches from units.
 std::unique_ptr<Stage> PlanBuilder::cut_for_functions(std::size_t index, std::unique_ptr<Stage> rows) const {
-  const Wanted wanted = wanted_above(input_.optimised, index, memory_batch_rows);
-  const std::int64_t batch = std::max<std::int64_t>(wanted.batch_rows, 1);
-  return cut_anew(std::move(rows), (memory_batch_rows + batch - 1) / batch * batch);
+  const UnitBytes bytes = unit_bytes_for_functions(index);
+  return cut_anew(std::move(rows), (memory_batch_rows + bytes.multiple - 1) / bytes.multiple * bytes.multiple, bytes);
 }
 
 /// Where rows go from their units to clients as they are, and are large.

@@ -70,7 +70,7 @@ arrow::Result<std::unique_ptr<Stage>> PlanBuilder::shuffled(std::unique_ptr<Stag
     // Without a host there is no DuckDB: rows that do not fit are the program's own.
     ARROW_ASSIGN_OR_RAISE(stage, in_memory(std::move(rows)));
   }
-  return gauged(cut_anew(std::move(stage), rows_of_shuffled_unit(units)), "shuffle");
+  return gauged(std::move(stage), "shuffle");
 }
 
 arrow::Result<PlanBuilder::Built> PlanBuilder::build_shuffle(std::size_t index, const data::ShuffleNode& shuffle) {
@@ -85,7 +85,8 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build_shuffle(std::size_t index, 
   }
   if (!built.chain) {
     ARROW_ASSIGN_OR_RAISE(made.stage, shuffled_on_disk(std::move(built.stage), data::key_start(seed, epoch)));
-    made.stage = gauged(cut_anew(std::move(made.stage), shuffled_unit_rows), "shuffle");
+    made.stage = gauged(std::move(made.stage), "shuffle");
+    made.stage = cut_anew(std::move(made.stage), shuffled_unit_rows, unit_bytes_for_functions(index));
     return made;
   }
   data::OrderConfig& order = built.chain->order;
@@ -97,6 +98,8 @@ arrow::Result<PlanBuilder::Built> PlanBuilder::build_shuffle(std::size_t index, 
   if (shuffle.window_bytes) order.window_bytes = *shuffle.window_bytes;
   if (shuffle.kind == data::ShuffleKind::exact) order.window_bytes = order.part_bytes = data::whole_epoch;
   ARROW_ASSIGN_OR_RAISE(made.stage, stage_of(std::move(built)));
+  if (shuffle.kind != data::ShuffleKind::exact) return made;
+  made.stage = cut_anew(std::move(made.stage), rows_of_shuffled_unit(units_), unit_bytes_for_functions(index));
   return made;
 }
 
@@ -180,7 +183,7 @@ arrow::Status PlanBuilder::shuffle_locally(Built& top) {
   if (!config_.shuffle_window_rows || (top.stage && positions_)) return arrow::Status::OK();
   if (!top.chain) {
     top.stage =
-        cut_anew(std::move(top.stage), *config_.shuffle_window_rows, config_.shuffled_bytes_max / copies_of_window);
+        cut_anew(std::move(top.stage), *config_.shuffle_window_rows, {config_.shuffled_bytes_max / copies_of_window});
     const UnitPlace place{config_.seed, config_.epoch, 0, "", true};
     auto step = shuffle_of_units(engine_.budget().pool());
     const auto gauge = gauge_of(step, "local shuffle");

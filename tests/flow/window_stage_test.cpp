@@ -1,6 +1,11 @@
 #include "flow/window_stage.hpp"
 
 #include "arrow_values.hpp"
+#include "flow/bytes_of_rows.hpp"
+#include "flow/cut_stages.hpp"
+
+#include <arrow/array/util.h>
+#include <arrow/compute/api.h>
 
 #include <algorithm>
 #include <deque>
@@ -10,7 +15,7 @@
 namespace headway::flow {
 namespace {
 
-constexpr std::int64_t numbered_row_bytes = 8 + 4;  ///< A number, and where a text ends.
+constexpr std::int64_t numbered_row_bytes = 2 * 8 + 8;  ///< Two columns, and a number.
 
 /// Rows with the numbers [begin, end), each with a text of `text` bytes.
 std::shared_ptr<arrow::RecordBatch> rows_numbered(std::int64_t begin, std::int64_t end, std::int64_t text = 0) {
@@ -128,6 +133,77 @@ BOOST_AUTO_TEST_CASE(a_row_that_is_larger_than_a_part_is_one_alone) {
   std::vector<std::int64_t> expected(10);
   std::iota(expected.begin(), expected.end(), 0);
   BOOST_TEST(numbers == expected);
+}
+
+/// 100 rows with nothing, a pair, a text, numbers and two lists: as a function's first outputs have
+/// them, or those after later ones have made the types wider.
+std::shared_ptr<arrow::RecordBatch> rows_before(bool wider) {
+  const auto nulls = [](const auto& type) { return must(arrow::MakeArrayOfNull(type, 100)); };
+  const auto of = [numbers = rows_numbered(0, 100)->column(0)](const auto& type) {
+    return must(arrow::compute::Cast(*numbers, type));
+  };
+  const auto lists = [&](const std::shared_ptr<arrow::DataType>& type) {
+    arrow::Int32Builder ends;
+    for (int row = 0; row <= 100; ++row) must(ends.Append(row / 2));
+    return must(arrow::ListArray::FromArrays(*must(ends.Finish()), *of(type)));
+  };
+  const auto number = of(wider ? arrow::float64() : arrow::int32());
+  arrow::ArrayVector fields = {number};
+  arrow::FieldVector named = {arrow::field("a", number->type())};
+  if (wider) {
+    fields.push_back(nulls(arrow::utf8()));
+    named.push_back(arrow::field("b", arrow::utf8()));
+  }
+  const arrow::ArrayVector columns = {nulls(wider ? arrow::list(arrow::int64()) : arrow::null()),
+                                      must(arrow::StructArray::Make(fields, named)),
+                                      of(wider ? arrow::large_utf8() : arrow::utf8()),
+                                      number,
+                                      lists(wider ? arrow::float64() : arrow::float32()),
+                                      lists(arrow::uint8())};
+  arrow::FieldVector schema;
+  for (const auto& column : columns) schema.push_back(arrow::field(std::to_string(schema.size()), column->type()));
+  return arrow::RecordBatch::Make(arrow::schema(schema), 100, columns);
+}
+
+BOOST_AUTO_TEST_CASE(wider_types_leave_the_ends_of_parts_where_they_are) {
+  const auto narrow = rows_before(false);
+  const auto wide = rows_before(true);
+  for (std::int64_t begin = 0; begin < 100; begin += 33) {
+    for (std::int64_t rows = 0; rows <= 100 - begin; ++rows) {
+      BOOST_TEST(bytes_of_rows(*narrow->Slice(begin), rows) == bytes_of_rows(*wide->Slice(begin), rows));
+    }
+  }
+  // Six columns, two numbers of eight bytes, the digits, and half a value in each list.
+  BOOST_TEST(bytes_of_rows(*narrow, 100) == 100 * 6 * 8 + 100 * 2 * 8 + 190 + 50 * 8 + 50);
+  BOOST_TEST(rows_of_bytes(*narrow, bytes_of_rows(*narrow, 40)) == 40);
+  BOOST_TEST(rows_of_bytes(*narrow, bytes_of_rows(*narrow, 40) - 1) == 39);
+}
+
+/// Where units end that a stage cuts.
+std::vector<std::int64_t> cut(std::int64_t chunk_rows, std::int64_t rows, const UnitBytes& bytes) {
+  const auto stage = cut_anew(
+      std::make_unique<GivenChunks>(window_in_chunks(1, 100, chunk_rows, 1000 - numbered_row_bytes)), rows, bytes);
+  std::vector<std::int64_t> ends;
+  std::int64_t count = 0;
+  while (const auto chunk = must(stage->next())) {
+    count += chunk->rows->num_rows();
+    if (chunk->ends_unit) ends.push_back(count);
+  }
+  BOOST_TEST(count == 100);
+  return ends;
+}
+
+BOOST_AUTO_TEST_CASE(units_of_large_rows_end_at_the_same_rows_in_whatever_batches_they_come) {
+  using Ends = std::vector<std::int64_t>;
+  for (const std::int64_t chunk_rows : {1, 7, 30, 40, 100}) {
+    BOOST_TEST((cut(chunk_rows, 40, {}) == Ends{40, 80}));
+    BOOST_TEST((cut(chunk_rows, 40, {30'000}) == Ends{30, 60, 90}));
+    BOOST_TEST((cut(chunk_rows, 40, {29'999}) == Ends{30, 60, 90}));
+    BOOST_TEST((cut(chunk_rows, 40, {30'001}) == Ends{31, 62, 93}));
+    BOOST_TEST((cut(chunk_rows, 40, {.most = 17'500, .multiple = 20}) == Ends{20, 40, 60, 80, 100}));
+    BOOST_TEST((cut(chunk_rows, 40, {.most = 20'001, .multiple = 20}) == Ends{40, 80}));
+    BOOST_TEST(cut(chunk_rows, 40, {1}).size() == 100U);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(units_without_rows_count) {

@@ -171,3 +171,23 @@ for batch in made.iter_batches(batch_size=1):
 print("rows:", rows)
 """
     runs_within_the_budget(script, body, rows=6)
+
+
+@pytest.mark.parametrize("made", ["a zip", "a shuffle"])
+def test_columns_of_large_rows_that_are_put_together_stay_within_it(script, made):
+    """Rows of 1 MB: what is computed from a unit is there as a whole."""
+    body = f"""
+from headway.data.expressions import col
+
+def wide(batch):
+    return {{"id": batch["id"], "data": np.repeat(batch["id"][:, None], 125_000, axis=1)}}
+
+made = data.range(1000).map_batches(wide, batch_size=8)
+made = made.zip(data.range(1000).rename_columns({{"id": "other"}})) if {made!r} == "a zip" else made.random_shuffle()
+rows = 0
+for batch in made.with_column("next", col("id") + 1).iter_batches(batch_size=8):
+    assert (batch["next"] == batch["data"][:, 9] + 1).all()
+    rows += len(batch["id"])
+print("rows:", rows)
+"""
+    runs_within_the_budget(script, body, rows=1000)

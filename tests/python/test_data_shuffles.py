@@ -261,7 +261,7 @@ options.resource_limits = data.ExecutionResources.for_limits(object_store_memory
 def wide(batch):
     return {{"id": batch["id"], "data": np.repeat(batch["id"][:, None], 100, axis=1)}}
 
-iterator = data.range(200_000).map_batches(wide, batch_size=1024).iterator()
+iterator = data.range(200_000).map_batches(wide, batch_size=1024){sort}.iterator()
 if {state!r} is not None:
     iterator.load_state_dict({state!r})
 batches = iter(iterator.iter_batches(batch_size=1000, local_shuffle_buffer_size=200_000, local_shuffle_seed=1))
@@ -271,17 +271,47 @@ print("state:", json.dumps(iterator.state_dict()))
 """
 
 
-def test_a_local_shuffle_that_resumes_with_more_memory_keeps_the_order(script):
-    """160 MB are shuffled in parts where memory holds no more at once, and as a whole otherwise."""
+@pytest.mark.parametrize("sort", ["", '.sort("id")'])
+def test_a_local_shuffle_that_resumes_with_more_memory_keeps_the_order(script, sort):
+    """160 MB are shuffled in parts where memory holds no more at once, and as a whole otherwise.
+    Rows of a sort come in other batches with more memory.
+    """
 
     def run(budget, count=200, state=None):
-        code, text = script.run(BUDGETED.format(budget=budget, count=count, state=state))
+        code, text = script.run(BUDGETED.format(budget=budget, count=count, state=state, sort=sort))
         assert code == 0, text
         found = dict(line.split(": ", 1) for line in text.splitlines() if line.startswith(("ids: ", "state: ")))
         return json.loads(found["ids"]), json.loads(found["state"])
 
-    undisturbed, _ = run(256)
-    first, state = run(256, count=90)
+    undisturbed, _ = run(192)
+    first, state = run(192, count=90)
     rest, _ = run(2048, state=state)
     assert first + rest == undisturbed
     assert run(2048)[0] != undisturbed
+
+
+def test_a_window_in_parts_has_each_row_once_whose_types_become_wider(script):
+    """The second part is begun when the types of the first one are too narrow for what comes."""
+    body = """
+import numpy as np
+from headway import data
+
+options = data.DataContext.get_current().execution_options
+options.resource_limits = data.ExecutionResources.for_limits(object_store_memory=160 << 20)
+
+def wide(batch):
+    is_late = batch["id"][0] > 90_000
+    values = {"id": batch["id"], "data": np.repeat(batch["id"][:, None], 100, axis=1)}
+    values["shapes"] = np.zeros((len(batch["id"]), 3 if is_late else 2))
+    values["words"] = np.array(["text" if is_late else None] * len(batch["id"]), dtype=object)
+    return values
+
+rows = data.range(120_000).map_batches(wide, batch_size=1024)
+batches = rows.iter_batches(batch_size=1000, local_shuffle_buffer_size=120_000, local_shuffle_seed=1)
+ids = np.concatenate([batch["id"] for batch in batches])
+assert ids[:50_000].max() < 90_000  # A part.
+assert np.array_equal(np.sort(ids), np.arange(120_000)), np.unique(ids).size
+print("whole")
+"""
+    code, text = script.run(body)
+    assert (code, "whole" in text) == (0, True), text
