@@ -12,13 +12,13 @@
 namespace headway::flow {
 namespace {
 
-/// Of machines that read lanes of the same epoch, which may have different budgets.
+/// Of all lanes of an epoch, which one machine may read, or several with different budgets.
 constexpr std::int64_t shuffled_bytes_of_lanes = std::int64_t{256} << 20;
 
 /// Shuffles in windows hold no more at once. A power of two beyond the default: machines of about
 /// the same memory have the same order of rows.
 std::int64_t shuffled_bytes_max(std::int64_t budget, int lanes) {
-  if (lanes > 1) return shuffled_bytes_of_lanes;
+  if (lanes > 1) return std::max(data::default_window_bytes, shuffled_bytes_of_lanes / lanes);
   const auto share = static_cast<std::uint64_t>(budget / 4);
   return std::max(data::default_window_bytes, static_cast<std::int64_t>(std::bit_floor(share)));
 }

@@ -191,3 +191,18 @@ for batch in made.with_column("next", col("id") + 1).iter_batches(batch_size=8):
 print("rows:", rows)
 """
     runs_within_the_budget(script, body, rows=1000)
+
+
+def test_a_local_shuffle_of_lanes_that_one_machine_reads_stays_within_it(script):
+    """A run that may have two machines, and has one, shuffles two windows at the same time."""
+    body = """
+from dataclasses import replace
+
+iterator = data.range_tensor(1_500_000, shape=(100,)).iterator()
+iterator._share = replace(iterator._share, lanes=2)
+rows = 0
+for batch in iterator.iter_batches(batch_size=1000, local_shuffle_buffer_size=1_500_000):
+    rows += len(batch["data"])
+print("rows:", rows)
+"""
+    runs_within_the_budget(script, body, rows=1_500_000)
