@@ -221,3 +221,24 @@ def test_functions_behind_small_pieces_get_batches_of_the_size_that_they_ask_for
         found = Counter(row["size"] for row in made.map_batches(sizes, batch_size=size).take_all())
         assert found[size] == 3_000 - rest, found
         assert sum(found.values()) == 3_000
+
+
+@pytest.mark.parametrize(
+    "put_together",
+    [
+        lambda rows: rows.sort("id"),
+        lambda rows: rows.zip(data.range(1000).rename_columns({"id": "other"})).filter(lambda row: True),
+        lambda rows: rows.limit(1000).random_shuffle(),
+    ],
+    ids=["sort", "zip", "shuffle"],
+)
+def test_categories_of_small_batches_go_together(put_together):
+    """Each batch has few, for which pandas takes bytes, and all have more than bytes name."""
+
+    def categories(frame):
+        frame["name"] = pandas.Categorical([f"v{number // 3}" for number in frame["id"]])
+        return frame
+
+    pandas = pytest.importorskip("pandas")
+    rows = put_together(data.range(1000).map_batches(categories, batch_size=7, batch_format="pandas"))
+    assert {row["id"]: row["name"] for row in rows.take_all()} == {number: f"v{number // 3}" for number in range(1000)}

@@ -301,6 +301,7 @@ class FunctionPool::State {
       const std::int64_t before = std::exchange(made, made + batch->num_rows());
       if (made <= delivered) return arrow::Status::OK();
       if (before < delivered) batch = batch->Slice(delivered - before);
+      ARROW_ASSIGN_OR_RAISE(batch, with_wide_categories(std::move(batch)));
       ARROW_ASSIGN_OR_RAISE(const auto schema, decided_schema(batch->schema(), work, caller));
       auto fit = fitted(batch, schema, spec_.name, work.where);
       if (!fit.ok()) return work.owner == nullptr ? fit.status() : widened_for(work.giver, batch, schema, fit.status());

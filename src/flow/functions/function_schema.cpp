@@ -3,6 +3,7 @@
 #include "flow/tensor_rows.hpp"
 
 #include <arrow/array/array_base.h>
+#include <arrow/array/array_dict.h>
 #include <arrow/array/array_nested.h>
 #include <arrow/array/util.h>
 #include <arrow/compute/api.h>
@@ -106,6 +107,21 @@ arrow::Result<std::shared_ptr<arrow::Array>> fitted_column(const std::shared_ptr
   }
   if (type->id() == Type::EXTENSION || !widens(from, to)) return arrow::Status::TypeError("");
   return arrow::compute::Cast(*column, to, arrow::compute::CastOptions::Safe(to));
+}
+
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> with_wide_categories(std::shared_ptr<arrow::RecordBatch> batch) {
+  for (int i = 0; i < batch->num_columns(); ++i) {
+    const auto field = batch->schema()->field(i);
+    if (field->type()->id() != Type::DICTIONARY) continue;
+    const auto& type = static_cast<const arrow::DictionaryType&>(*field->type());
+    if (type.index_type()->bit_width() >= 32) continue;
+    const auto& column = static_cast<const arrow::DictionaryArray&>(*batch->column(i));
+    const auto wide = arrow::dictionary(arrow::int32(), type.value_type(), type.ordered());
+    ARROW_ASSIGN_OR_RAISE(const auto indices, arrow::compute::Cast(*column.indices(), arrow::int32()));
+    ARROW_ASSIGN_OR_RAISE(const auto made, arrow::DictionaryArray::FromArrays(wide, indices, column.dictionary()));
+    ARROW_ASSIGN_OR_RAISE(batch, batch->SetColumn(i, field->WithType(wide), made));
+  }
+  return batch;
 }
 
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> fitted(const std::shared_ptr<arrow::RecordBatch>& batch,

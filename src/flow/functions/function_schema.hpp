@@ -10,6 +10,10 @@
 
 namespace headway::flow {
 
+/// Columns of categories with indices of 32 bits: pandas takes as few as the categories of one
+/// batch need, and those of several batches do not go together then.
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> with_wide_categories(std::shared_ptr<arrow::RecordBatch> batch);
+
 /// `batch` with the schema that outputs of a function have: columns in its order, each of its type.
 /// Numbers become wider, nulls and lists without elements of any type; a column that is missing is
 /// no null column. Errors: name the column, what was expected and what was given.
