@@ -303,3 +303,22 @@ def test_the_line_is_named_whose_loader_loses_a_process(fit_torch):
     for _ in range(3):
         with pytest.raises(train.WorkerGroupError, match=r"line \d+, in loop"):
             fit_torch(loop, workers=1)
+
+
+def test_the_line_is_named_where_a_signal_comes_with_its_exception(fit):
+    """The handler of a signal that comes just then runs once the training function has ended."""
+
+    def loop():
+        import ctypes
+        import signal
+
+        def handler(number, frame):
+            raise RuntimeError("a child was killed")
+
+        signal.signal(signal.SIGCHLD, handler)
+        come = ctypes.PyDLL(None).PyErr_SetInterruptEx
+        come.errcheck = int  # It raises a TypeError, before Python sees the signal.
+        come(signal.SIGCHLD)
+
+    with pytest.raises(train.WorkerGroupError, match=r"^TypeError: .*\n.*\n.*line \d+, in loop"):
+        fit(loop, workers=1)

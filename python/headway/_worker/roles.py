@@ -61,7 +61,11 @@ class RankRole(Role):
         except SystemExit:  # It ends the process, as it does in a script.
             raise
         except BaseException as error:
-            _leave_ended_children_alone()
+            # A handler of SIGCHLD may raise on the way into a function: the first try calls none.
+            try:
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            except Exception:
+                _leave_ended_children_alone()
             _flush()
             self.session.training_raised(json.dumps(describe(error)), pickle_exception(error))
         else:
