@@ -51,10 +51,10 @@ tells_of_it = made.map_batches(lambda batch: print("at work", flush=True) or bat
 try:
     BODY
 except KeyboardInterrupt:
-    print("interrupted", flush=True)
+    # In one piece, as below: lines of functions' workers come between.
+    print("interrupted\\n", end="", flush=True)
 batch = None  # The loop's last one would hold its memory.
 gc.collect()
-# In one piece: lines of functions' workers come between.
 print(f"left: {descriptors()}\\n", end="", flush=True)
 print("next:", data.range(10).map_batches(wide).count(), fit(data.range(200), 1).error, flush=True)
 """
