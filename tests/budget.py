@@ -17,6 +17,8 @@ FILE_S = 120
 LONGER_S = {
     "tests/package/test_benchmarks.py": 240,
     "tests/python/test_documents.py": 420,
+    # Rows of 100 MB through every step.
+    "tests/python/test_data_large_rows.py": 240,
     # Workers that are started by exec import the framework, one by one.
     "tests/python/test_deepspeed.py": 600,
     "tests/python/test_examples.py": 600,
