@@ -3,6 +3,7 @@
 from collections import Counter
 from decimal import Decimal
 
+import pandas
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -239,6 +240,5 @@ def test_categories_of_small_batches_go_together(put_together):
         frame["name"] = pandas.Categorical([f"v{number // 3}" for number in frame["id"]])
         return frame
 
-    pandas = pytest.importorskip("pandas")
     rows = put_together(data.range(1000).map_batches(categories, batch_size=7, batch_format="pandas"))
     assert {row["id"]: row["name"] for row in rows.take_all()} == {number: f"v{number // 3}" for number in range(1000)}

@@ -88,7 +88,13 @@ FUNCTIONS = {
 
 @pytest.mark.parametrize(
     ("large_rows", "function"),
-    [*(("parquet", each) for each in FUNCTIONS), ("binary_files", "same"), ("binary_files", "two_processes")],
+    [
+        *(("parquet", each) for each in FUNCTIONS),
+        *(
+            pytest.param("binary_files", each, marks=() if each in ("same", "two_processes") else pytest.mark.heavy)
+            for each in FUNCTIONS
+        ),
+    ],
     indirect=["large_rows"],
 )
 def test_rows_of_100_mb_stay_within_it_on_their_way_through_functions(script, large_rows, function):
