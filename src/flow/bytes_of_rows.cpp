@@ -2,7 +2,9 @@
 
 #include "flow/tensor_rows.hpp"
 
+#include <arrow/array/array_dict.h>
 #include <arrow/array/data.h>
+#include <arrow/array/util.h>
 #include <arrow/extension_type.h>
 #include <arrow/type.h>
 #include <arrow/type_traits.h>
@@ -19,8 +21,10 @@ namespace {
 constexpr std::int64_t column_bytes = 8;
 /// Of values whose bytes lie elsewhere: views, unions.
 constexpr std::int64_t reference_bytes = 16;
-/// Of numbers: later rows may make them as wide. In lists bytes stay bytes: those are images.
+/// Of numbers: later rows may make them as wide. In arrays bytes stay bytes: those are images. See
+/// `keeps_bytes_in_arrays`.
 constexpr std::int64_t number_bytes = 8;
+constexpr std::int64_t decimal_bytes = 16;  ///< However many digits later rows have.
 
 /// Of the values [begin, begin + count) of an array, which are in a list or not.
 std::int64_t bytes_of_values(const arrow::DataType& type, const arrow::ArrayData& data, std::int64_t begin,
@@ -70,6 +74,20 @@ std::int64_t bytes_of_fields(const arrow::DataType& type, const arrow::ArrayData
   return bytes;
 }
 
+/// As many as the values have that the categories stand for: later rows may be these.
+std::int64_t bytes_of_categories(const arrow::DictionaryType& type, const arrow::ArrayData& data, std::int64_t begin,
+                                 std::int64_t count, bool in_list) {
+  const arrow::ArrayData& dictionary = *data.dictionary;
+  const auto indices = arrow::MakeArray(data.Copy());
+  const auto& rows = static_cast<const arrow::DictionaryArray&>(*indices);
+  std::int64_t bytes = 0;
+  for (std::int64_t at = begin; at < begin + count; ++at) {
+    if (!is_null(data, at))
+      bytes += bytes_of_values(*type.value_type(), dictionary, rows.GetValueIndex(at), 1, in_list);
+  }
+  return bytes;
+}
+
 std::int64_t bytes_of_values(const arrow::DataType& type, const arrow::ArrayData& data, std::int64_t begin,
                              std::int64_t count, bool in_list) {
   if (count == 0) return 0;
@@ -90,13 +108,16 @@ std::int64_t bytes_of_values(const arrow::DataType& type, const arrow::ArrayData
     case arrow::Type::LARGE_LIST: return bytes_of_lists<std::int64_t>(type, data, begin, count);
     case arrow::Type::FIXED_SIZE_LIST:
       return bytes_of_fixed_lists(static_cast<const arrow::FixedSizeListType&>(type), data, begin, count);
+    case arrow::Type::DICTIONARY:
+      return bytes_of_categories(static_cast<const arrow::DictionaryType&>(type), data, begin, count, in_list);
     case arrow::Type::STRUCT: return bytes_of_fields(type, data, type.num_fields(), begin, count, in_list);
     default: break;
   }
   if (type.bit_width() < 0) return count * reference_bytes;
   const bool stays = in_list && type.bit_width() == 8;
-  const bool is_number = arrow::is_numeric(type.id());
-  const std::int64_t each = is_number && !stays ? number_bytes : std::max(type.bit_width() / 8, 1);
+  const std::int64_t width = std::max(type.bit_width() / 8, 1);
+  const std::int64_t wide = arrow::is_decimal(type.id()) ? decimal_bytes : width;
+  const std::int64_t each = arrow::is_numeric(type.id()) && !stays ? number_bytes : wide;
   return without_nulls(data, begin, count) * each;
 }
 
@@ -110,11 +131,13 @@ std::int64_t bytes_of_rows(const arrow::RecordBatch& batch, std::int64_t rows) {
   return bytes;
 }
 
-std::int64_t rows_of_bytes(const arrow::RecordBatch& batch, std::int64_t bytes) {
-  if (bytes_of_rows(batch, batch.num_rows()) <= bytes) return batch.num_rows();
+RowsAndBytes rows_within(const arrow::RecordBatch& batch, std::int64_t most) {
+  const std::int64_t all = bytes_of_rows(batch, batch.num_rows());
+  if (all <= most) return {batch.num_rows(), all};
   const auto counts = std::views::iota(std::int64_t{1}, batch.num_rows());
-  const auto fits = [&](std::int64_t rows) { return bytes_of_rows(batch, rows) <= bytes; };
-  return static_cast<std::int64_t>(std::ranges::partition_point(counts, fits) - counts.begin());
+  const auto fits = [&](std::int64_t rows) { return bytes_of_rows(batch, rows) <= most; };
+  const auto rows = static_cast<std::int64_t>(std::ranges::partition_point(counts, fits) - counts.begin());
+  return {rows, bytes_of_rows(batch, rows)};
 }
 
 }  // namespace headway::flow

@@ -47,13 +47,12 @@ class CutStage : public Stage {
  private:
   /// Has the unit end at the next multiple behind the row that has the last byte.
   void count_bytes() {
-    if (bytes_ >= limit_.most) return;
+    if (limit_.most == UnitBytes{}.most || bytes_ >= limit_.most) return;
     const std::int64_t rows = std::min(left_, input_.rows());
-    const std::int64_t fitting = rows_of_bytes(*input_.front().Slice(0, rows), limit_.most - 1 - bytes_);
-    bytes_ = fitting < rows ? limit_.most : bytes_ + bytes_of_rows(input_.front(), rows);
-    if (fitting == rows) return;
-    const std::int64_t enough = taken_ + fitting + 1;
-    left_ = std::min(left_, (enough + limit_.multiple - 1) / limit_.multiple * limit_.multiple - taken_);
+    const RowsAndBytes fitting = rows_within(*input_.front().Slice(0, rows), limit_.most - 1 - bytes_);
+    bytes_ = fitting.rows < rows ? limit_.most : bytes_ + fitting.bytes;
+    if (fitting.rows == rows) return;
+    left_ = std::min(left_, rounded_up(taken_ + fitting.rows + 1, limit_.multiple) - taken_);
   }
 
   RowQueue input_;

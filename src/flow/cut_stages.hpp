@@ -16,6 +16,11 @@ struct UnitBytes {
   std::int64_t multiple = 1;  ///< Units have a multiple of so many rows all the same.
 };
 
+/// The next multiple that is not below `rows`.
+constexpr std::int64_t rounded_up(std::int64_t rows, std::int64_t multiple) {
+  return (rows + multiple - 1) / multiple * multiple;
+}
+
 /// In units of `rows` rows; only the last may have fewer, and those that have enough bytes before.
 /// Where units end depends on the rows alone, in whatever batches these come.
 std::unique_ptr<Stage> cut_anew(std::unique_ptr<Stage> input, std::int64_t rows, const UnitBytes& bytes = {});

@@ -98,8 +98,7 @@ arrow::Result<std::shared_ptr<const Source>> PlanBuilder::source_for_functions(s
   if (rows < 0 ? is_in_memory || wanted.batch_rows > 1 : rows <= wanted.batch_rows) return source;
   const std::int64_t first_rows = std::min(rows, std::max(wanted.results_max, rows / finer_for_limit));
   const std::int64_t rows_min = std::max((first_rows + units_for_functions - 1) / units_for_functions, unit_rows_min);
-  const std::int64_t batches = (rows_min + wanted.batch_rows - 1) / wanted.batch_rows;
-  const std::int64_t unit_rows = batches * wanted.batch_rows;
+  const std::int64_t unit_rows = rounded_up(rows_min, wanted.batch_rows);
   auto finer =
       is_in_memory
           ? in_finer_units(source, unit_rows)
@@ -119,7 +118,7 @@ UnitBytes PlanBuilder::unit_bytes_for_functions(std::size_t index) const {
 /// Functions get their batches from units.
 std::unique_ptr<Stage> PlanBuilder::cut_for_functions(std::size_t index, std::unique_ptr<Stage> rows) const {
   const UnitBytes bytes = unit_bytes_for_functions(index);
-  return cut_anew(std::move(rows), (memory_batch_rows + bytes.multiple - 1) / bytes.multiple * bytes.multiple, bytes);
+  return cut_anew(std::move(rows), rounded_up(memory_batch_rows, bytes.multiple), bytes);
 }
 
 /// Where rows go from their units to clients as they are, and are large.

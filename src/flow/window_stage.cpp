@@ -36,12 +36,12 @@ arrow::Status WindowStage::add_fitting(Chunk& chunk) {
     const data::Window& window = order_->windows()[static_cast<std::size_t>(number_)];
     window_ = std::make_unique<RowWindow>(rows->schema(), window.rows, pool_);
   }
-  std::int64_t count = rows_of_bytes(*rows, order_->config().part_bytes - bytes_);
-  if (window_->rows() == 0) count = std::max<std::int64_t>(count, 1);
-  if (count < rows->num_rows()) chunk.rows = rows->Slice(count);
-  if (count == 0) return arrow::Status::OK();
-  bytes_ += bytes_of_rows(*rows, count);
-  return window_->add(*rows->Slice(0, count));
+  RowsAndBytes fitting = rows_within(*rows, order_->config().part_bytes - bytes_);
+  if (window_->rows() == 0 && fitting.rows == 0) fitting = {1, bytes_of_rows(*rows, 1)};
+  if (fitting.rows < rows->num_rows()) chunk.rows = rows->Slice(fitting.rows);
+  if (fitting.rows == 0) return arrow::Status::OK();
+  bytes_ += fitting.bytes;
+  return window_->add(*rows->Slice(0, fitting.rows));
 }
 
 /// The next part of a window that has rows; false at the end.

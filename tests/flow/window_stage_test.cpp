@@ -175,8 +175,30 @@ BOOST_AUTO_TEST_CASE(wider_types_leave_the_ends_of_parts_where_they_are) {
   }
   // Six columns, two numbers of eight bytes, the digits, and half a value in each list.
   BOOST_TEST(bytes_of_rows(*narrow, 100) == 100 * 6 * 8 + 100 * 2 * 8 + 190 + 50 * 8 + 50);
-  BOOST_TEST(rows_of_bytes(*narrow, bytes_of_rows(*narrow, 40)) == 40);
-  BOOST_TEST(rows_of_bytes(*narrow, bytes_of_rows(*narrow, 40) - 1) == 39);
+  BOOST_TEST(rows_within(*narrow, bytes_of_rows(*narrow, 40)).rows == 40);
+  const RowsAndBytes fitting = rows_within(*narrow, bytes_of_rows(*narrow, 40) - 1);
+  BOOST_TEST(fitting.rows == 39);
+  BOOST_TEST(fitting.bytes == bytes_of_rows(*narrow, 39));
+}
+
+BOOST_AUTO_TEST_CASE(categories_have_the_bytes_of_their_values) {
+  const auto of = [](const std::shared_ptr<arrow::Array>& column) {
+    return arrow::RecordBatch::Make(arrow::schema({arrow::field("c", column->type())}), column->length(), {column});
+  };
+  arrow::StringBuilder texts;
+  arrow::Int64Builder numbers;
+  for (const int row : {0, 1, 2, 0, 1, 2, 3}) {
+    must(row == 3 ? texts.AppendNull() : texts.Append(std::string(static_cast<std::size_t>(row * 5), 'a')));
+    must(row == 3 ? numbers.AppendNull() : numbers.Append(row));
+  }
+  for (const auto& plain : {must(texts.Finish()), must(numbers.Finish())}) {
+    const auto categories = of(must(arrow::compute::DictionaryEncode(plain)).make_array());
+    for (std::int64_t begin = 0; begin < 7; ++begin) {
+      for (std::int64_t rows = 0; rows <= 7 - begin; ++rows) {
+        BOOST_TEST(bytes_of_rows(*categories->Slice(begin), rows) == bytes_of_rows(*of(plain)->Slice(begin), rows));
+      }
+    }
+  }
 }
 
 /// Where units end that a stage cuts.

@@ -46,6 +46,25 @@ def test_numbers_of_several_types_get_one_for_all(first, later, kind):
     ]
 
 
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [
+        (np.zeros((1, 4), np.uint8), np.zeros((1, 4), np.float32)),
+        (np.zeros((1, 4), np.float32), np.zeros((1, 4), np.uint8)),
+        (np.zeros((1, 4), np.uint8), np.zeros((1, 5), np.int64)),
+        ([{"a": np.zeros(2, np.int8)}], [{"a": np.zeros(2, np.uint8)}]),
+    ],
+)
+def test_arrays_of_8_bit_numbers_have_one_type(first, later):
+    """Shuffles count the bytes of these arrays, and count the same in every run."""
+    with pytest.raises(ValueError, match=r'column "x" is .*; expected .*8-bit numbers .*make all of one dtype'):
+        pieces_of(first, later).take_all()
+    assert len(pieces_of(first, first[:0], [None], first).take_all()) == 3
+    pixels = data.from_numpy(np.zeros((3, 4), np.uint8))
+    with pytest.raises(ValueError, match=r'union.* column "data" .*uint8.*; cast one of them'):
+        data.from_numpy(np.zeros((3, 4), np.float32)).union(pixels).take_all()
+
+
 def late_fractions():
     """Integers, and a fraction behind more rows than are read ahead of whoever takes them."""
     rows = 1 << 20

@@ -1,5 +1,6 @@
 #include "flow/functions/function_schema.hpp"
 
+#include "flow/functions/wider_schema.hpp"
 #include "flow/tensor_rows.hpp"
 
 #include <arrow/array/array_base.h>
@@ -86,6 +87,9 @@ arrow::Result<std::shared_ptr<arrow::Array>> as_integer_lists(const std::shared_
 arrow::Result<std::shared_ptr<arrow::Array>> fitted_column(const std::shared_ptr<arrow::Array>& column,
                                                            const std::shared_ptr<arrow::DataType>& type) {
   if (column->type()->Equals(*type)) return column;
+  if (!keeps_bytes_in_arrays(*column->type(), *type)) {
+    return arrow::Status::TypeError("arrays of 8-bit numbers do not become others: make all of one dtype");
+  }
   if (is_tensor(*type) || is_tensor(*column->type())) {
     if (column->type_id() != Type::NA) return with_row_type(column, type);
     return arrow::MakeArrayOfNull(type, column->length());

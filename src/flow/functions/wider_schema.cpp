@@ -5,7 +5,9 @@
 
 #include <arrow/extension/fixed_shape_tensor.h>
 #include <arrow/extension/variable_shape_tensor.h>
+#include <arrow/type_traits.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -84,7 +86,7 @@ Type wider_struct(const Type& type, const arrow::StructType& other) {
 }
 
 Type wider_type(const Type& type, const Type& other) {
-  if (type->Equals(*other)) return type;
+  if (type->Equals(*other) || !keeps_bytes_in_arrays(*type, *other)) return type;
   if (type->id() == arrow::Type::NA) return other;
   if (is_tensor(*type) && is_tensor(*other)) {
     const Type wider = wider_tensor(*type, *other);
@@ -100,6 +102,26 @@ Type wider_type(const Type& type, const Type& other) {
     if (const Type wider = wider_of(type, other)) return wider;
   }
   return type;
+}
+
+/// Of lists and tensors; null: the type is neither.
+Type element_of(const arrow::DataType& type) {
+  if (is_tensor(type)) return kind_of(type).values;
+  return arrow::is_list_like(type.id()) ? type.field(0)->type() : nullptr;
+}
+
+bool keeps_bytes(const arrow::DataType& from, const arrow::DataType& to, bool in_array) {
+  if (in_array && arrow::is_numeric(from.id()) && arrow::is_numeric(to.id())) {
+    return from.Equals(to) || (from.bit_width() > 8 && to.bit_width() > 8);
+  }
+  const Type element = element_of(from);
+  const Type other = element_of(to);
+  if (element && other) return keeps_bytes(*element, *other, true);
+  if (from.id() != arrow::Type::STRUCT || to.id() != arrow::Type::STRUCT) return true;
+  return std::ranges::all_of(from.fields(), [&](const auto& field) {
+    const auto found = static_cast<const arrow::StructType&>(to).GetFieldByName(field->name());
+    return !found || keeps_bytes(*field->type(), *found->type(), in_array);
+  });
 }
 
 class Widened : public arrow::StatusDetail {
@@ -123,6 +145,10 @@ std::shared_ptr<arrow::Schema> wider_schema(const std::shared_ptr<arrow::Schema>
     }
   }
   return arrow::schema(std::move(fields), schema->metadata());
+}
+
+bool keeps_bytes_in_arrays(const arrow::DataType& from, const arrow::DataType& to) {
+  return keeps_bytes(from, to, false);
 }
 
 bool is_wider(const std::shared_ptr<arrow::DataType>& to, const std::shared_ptr<arrow::DataType>& from) {

@@ -110,6 +110,26 @@ BOOST_AUTO_TEST_CASE(later_outputs_get_the_type_of_the_first_or_an_error_that_na
              "map_batches(f): column \"y\" is string; expected double, as in the first output");
 }
 
+BOOST_AUTO_TEST_CASE(arrays_of_8_bit_numbers_keep_their_type_whichever_output_is_the_first) {
+  const std::string arrays =
+      "import numpy as np\nkinds = [np.uint8, np.float32, np.int8]\n"
+      "def f(b):\n  n = int(b[\"x\"][0])\n  return {\"y\": np.zeros((1, n + 1), kinds[n])}";
+  const int plan = 0;
+  FunctionWork work;
+  work.owner = &plan;
+  for (const auto& [first, later, first_kind, later_kind] :
+       {std::tuple(0, 1, "uint8", "float"), std::tuple(1, 0, "float", "uint8"), std::tuple(0, 2, "uint8", "int8")}) {
+    const auto pool = open(spec(arrays));
+    BOOST_TEST(run(*pool, numbers(first, 1), work).ok());
+    const auto misfit = run(*pool, numbers(later, 1), work).status();
+    BOOST_TEST(!headway::flow::is_schema_widened(misfit));
+    BOOST_TEST(misfit.message().find(later_kind) < misfit.message().find("; expected"), misfit.message());
+    BOOST_TEST(misfit.message().find(first_kind, misfit.message().find("; expected")) != std::string::npos);
+    BOOST_TEST(misfit.message().find("(arrays of 8-bit numbers do not become others: make all of one dtype)") !=
+               std::string::npos);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(outputs_for_rows_of_another_giver_have_types_that_differ) {
   const auto pool = open(spec("def f(b):\n  return {\"y\": [[1.5], [\"a\"]][int(b[\"x\"][0])]}"));
   FunctionWork other;
