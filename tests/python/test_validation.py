@@ -242,29 +242,6 @@ def test_fit_waits_for_the_last_one(fit, hears, gate):
     assert ear.heard
 
 
-def test_a_function_that_raises_ends_nothing(fit, capsys):
-    def validate(checkpoint):
-        value = load(checkpoint)
-        return {"inverse": 1 / value}
-
-    result = fit(loop, workers=1, config={"values": [0, 4]}, validation_config=ValidationConfig(validate))
-    assert kept(result) == [{"value": 0}, {"value": 4, "inverse": 0.25}]
-    told = capsys.readouterr().err
-    assert "the validation of checkpoint_000000 failed" in told
-    assert "ZeroDivisionError: division by zero" in told
-    assert '{"inverse": 1 / value}' in told, "the frame that raised"
-
-
-@pytest.mark.parametrize(
-    ("returned", "words"),
-    [(None, "returned None (NoneType)"), ({"x": object()}, "metrics['x'] is an object"), ({1: 2}, "key 1")],
-)
-def test_what_is_no_metrics_fails(fit, capsys, returned, words):
-    result = fit(loop, workers=1, config={"values": [1]}, validation_config=ValidationConfig(lambda c: returned))
-    assert kept(result) == [{"value": 1}]
-    assert words in capsys.readouterr().err
-
-
 def test_one_that_takes_too_long_is_stopped(fit, capsys):
     def validate(checkpoint):
         if load(checkpoint) == 0:

@@ -4,10 +4,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import signal
-import sys
 from typing import Any
 
 import cloudpickle
@@ -16,6 +13,7 @@ from headway import _core
 from headway import _session as worker_session
 from headway._worker.exceptions import describe, pickle_exception
 from headway._worker.loading import load
+from headway._worker.outcome import Raised, outcome_of
 from headway._worker.validation import validate
 
 
@@ -56,21 +54,13 @@ class RankRole(Role):
 
     def run(self, pickled: bytes) -> None:
         """Runs the training function, and tells the driver what it returned or raised."""
-        try:
-            pickled_value = self._train(pickled)
-        except SystemExit:  # It ends the process, as it does in a script.
-            raise
-        except BaseException as error:
-            # A handler of SIGCHLD may raise on the way into a function: the first try calls none.
-            try:
-                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            except Exception:
-                _leave_ended_children_alone()
-            _flush()
-            self.session.training_raised(json.dumps(describe(error)), pickle_exception(error))
+        outcome = outcome_of(lambda: self._train(pickled))
+        if not isinstance(outcome, Raised):
+            self.session.training_returned(outcome)
+        elif isinstance(outcome.error, SystemExit):  # It ends the process, as it does in a script.
+            raise outcome.error
         else:
-            _flush()
-            self.session.training_returned(pickled_value)
+            self.session.training_raised(json.dumps(describe(outcome.error)), pickle_exception(outcome.error))
 
     def _train(self, pickled: bytes) -> bytes:
         train_loop, *args = load(pickled)
@@ -140,22 +130,3 @@ ROLES: dict[str, type[Role]] = {
     "ArtifactRole": ArtifactRole,
     "FunctionRole": FunctionRole,
 }
-
-
-def _leave_ended_children_alone() -> None:
-    """A handler of SIGCHLD, such as that of torch's DataLoader, raises for a child that was killed,
-    and again and again: amid the description of what it has raised first.
-    """
-    for _ in range(10):
-        with contextlib.suppress(Exception):
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            return
-
-
-def _flush() -> None:
-    """What was printed without a newline; a stream that the user has closed or replaced may not
-    take it.
-    """
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(Exception):
-            stream.flush()

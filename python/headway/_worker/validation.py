@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,18 +12,16 @@ from headway._checkpoint.checkpoint import Checkpoint
 from headway._values.metrics import to_json, without_automatic
 from headway._worker.exceptions import describe
 from headway._worker.loading import load
+from headway._worker.outcome import Raised, outcome_of
 
 
 def validate(session: _core.Session, order: dict[str, Any], pickled: bytes) -> None:
     """Calls the function and tells the driver what it returned, or that it failed."""
-    try:
-        metrics = _metrics_of(order, pickled)
-    except BaseException as error:
-        session.training_raised(json.dumps(describe(error)), None)
+    outcome = outcome_of(lambda: _metrics_of(order, pickled))
+    if isinstance(outcome, Raised):
+        session.training_raised(json.dumps(describe(outcome.error)), None)
     else:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        session.validated(metrics)
+        session.validated(outcome)
 
 
 def _metrics_of(order: dict[str, Any], pickled: bytes) -> str:
