@@ -16,10 +16,12 @@ enum class StepWait {
   not_at_all,
 };
 
-/// Of a step.
-struct FewWorkers {
-  std::size_t count = 0;    ///< The most that there may be.
+/// Of a step that makes rows in other processes.
+struct StepCalls {
+  std::size_t workers = 0;  ///< The most that there may be.
   std::int64_t bytes = -1;  ///< The most that a call has made; -1: none has ended.
+  /// The most that one output had; -1: there was none, and no call is done.
+  std::int64_t largest = -1;
 };
 
 /// An item of a ParallelStage, for what its thread uses. An item may hold what another one needs, a
@@ -31,10 +33,10 @@ struct ItemTurn {
   /// Whether an item that is awaited needs what this one holds; null: it holds nothing. If so, it
   /// makes the rest of its rows at once, beyond its credit. Of the item's thread.
   std::function<bool()> is_in_the_way = nullptr;
-  /// Before a step makes rows by one of its workers, where these may be fewer than the items that
-  /// need one: waits until the rows have room. False: they have none, and `wait` allows no more. Of
-  /// the item's thread; set by its stage.
-  std::function<bool(const FewWorkers& workers, StepWait wait)> await_room = nullptr;
+  /// Before a step makes rows by one of its workers: waits until the rows have room. False: they
+  /// have none, and `wait` allows no more. Of the item's thread; set by its stage. `calls` returns
+  /// at once.
+  std::function<bool(const std::function<StepCalls()>& calls, StepWait wait)> await_room = nullptr;
 
   /// Of the item that this thread works on; null: it works on none.
   static ItemTurn*& current() {

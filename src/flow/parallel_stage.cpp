@@ -14,6 +14,8 @@ namespace {
 constexpr std::int64_t waiting_min = 4 << 20;
 /// So often an item whose rows wait looks whether it is in the way.
 constexpr auto look_again = std::chrono::milliseconds(100);
+/// So long an item at most waits to know how large a step's outputs are.
+constexpr auto sizes_wait = std::chrono::seconds(1);
 
 arrow::Status cancelled() { return arrow::Status::Cancelled("the stream was closed"); }
 
@@ -197,8 +199,8 @@ void ParallelStage::work() {
     running.taken = true;
     lock.unlock();
     arrow::Status status;
-    running.turn.await_room = [this, &running](const FewWorkers& workers, StepWait wait) {
-      return await_room(running, workers, wait);
+    running.turn.await_room = [this, &running](const std::function<StepCalls()>& calls, StepWait wait) {
+      return await_room(running, calls, wait);
     };
     ItemTurn::current() = &running.turn;
     try {
@@ -230,8 +232,16 @@ bool ParallelStage::has_credit(Running& running, std::int64_t bytes, bool in_any
     }
     if (!gauges_.empty()) gauges_.front()->held(lacking);
   }
-  needed_ = std::max(needed_, needed);
   return true;
+}
+
+/// Whoever is asked may wait for threads that need the mutex.
+bool ParallelStage::is_in_the_way(std::unique_lock<std::mutex>& lock, const Running& running) {
+  if (!running.turn.is_in_the_way) return false;
+  lock.unlock();
+  const bool found = running.turn.is_in_the_way();
+  lock.lock();
+  return found;
 }
 
 /// Until the item may go on. False: before that, since it is in the way.
@@ -243,10 +253,7 @@ bool ParallelStage::await(std::unique_lock<std::mutex>& lock, const Running& run
       rows_left_.wait(lock);
       continue;
     }
-    lock.unlock();
-    const bool is_in_the_way = running.turn.is_in_the_way();
-    lock.lock();
-    if (is_in_the_way) return false;
+    if (is_in_the_way(lock, running)) return false;
     if (!stopped_ && !may_go()) rows_left_.wait_for(lock, look_again);
   }
   return true;
@@ -256,15 +263,36 @@ bool ParallelStage::has_room(const Running& running, std::int64_t bytes) {
   return running.rows.empty() || running.bytes_waiting + bytes <= std::max(running.item.bytes, waiting_min);
 }
 
+/// Until the first item has shown how large a step's outputs are; the others begin without that
+/// where a call takes long, or slow functions would begin one after another. False: before that,
+/// since the item is in the way.
+bool ParallelStage::await_sizes(std::unique_lock<std::mutex>& lock, const Running& running,
+                                const std::function<StepCalls()>& calls) {
+  const auto end = std::chrono::steady_clock::now() + sizes_wait;
+  while (!stopped_ && !is_first(running) && calls().largest < 0) {
+    if (is_in_the_way(lock, running)) return false;
+    const auto now = std::chrono::steady_clock::now();
+    if (now >= end) return true;
+    rows_left_.wait_until(lock, std::min(end, now + look_again));
+  }
+  return true;
+}
+
 /// See ItemTurn.
-bool ParallelStage::await_room(Running& running, const FewWorkers& workers, StepWait wait) {
-  if (workers.count >= limits_.threads + others()) return true;
+bool ParallelStage::await_room(Running& running, const std::function<StepCalls()>& calls, StepWait wait) {
   std::unique_lock lock(mutex_);
+  const bool are_few = calls().workers < limits_.threads + others();
+  if (!are_few && calls().largest < 0 && !is_first(running)) {
+    if (wait == StepWait::not_at_all || !await_sizes(lock, running, calls)) return false;
+  }
+  const auto is_large = [&] { return calls().largest >= Budget::large; };
   const auto has_space = [&] {
-    return has_room(running, is_first(running) ? 0 : std::max<std::int64_t>(workers.bytes, 0));
+    if (!are_few && !is_large()) return true;
+    return has_room(running, is_first(running) || !are_few ? 0 : std::max<std::int64_t>(calls().bytes, 0));
   };
   const auto may_begin = [&] {
-    return is_first(running) || (workers.bytes >= 0 && has_credit(running, workers.bytes));
+    if (is_large()) return has_credit(running, 2 * calls().largest);
+    return !are_few || is_first(running) || (calls().bytes >= 0 && has_credit(running, calls().bytes));
   };
   if (has_space() && may_begin()) return true;
   if (wait == StepWait::not_at_all || !await(lock, running, has_space)) return false;
@@ -288,6 +316,8 @@ arrow::Status ParallelStage::put(Running& running, std::shared_ptr<arrow::Record
   if (!waits) has_credit(running, bytes, true);
   running.rows.push_back({std::move(rows), bytes});
   running.bytes_waiting += bytes;
+  needed_ = std::max(needed_, running.bytes_waiting);
+  rows_left_.notify_all();  // Others may wait to know how large rows are.
   if (is_first(running) && !running.item.is_quick) rows_came_.notify_all();
   if (!waits || !budget_.is_full_for(bytes)) return arrow::Status::OK();
   // Memory is full: no more is made before these rows are used and others are needed.

@@ -65,7 +65,9 @@ struct ParallelLimits {
 /// until the budget has more, or somebody waits for its rows and none are there; or while it is in
 /// the way of an item that somebody waits for (ItemTurn). So that the latter is rare, items behind
 /// the first one call a step with few workers only with room and credit for as much as a call has
-/// ever made. Later items ask for as much as earlier ones needed.
+/// ever made. A step that makes large rows is called only with credit for two of its outputs: while
+/// it makes one, the one is in the memory of its worker, and in the memory that the worker shares.
+/// Later items ask for as much as earlier ones needed.
 class ParallelStage : public Stage {
  public:
   ParallelStage(Budget& budget, ParallelLimits limits, std::shared_ptr<arrow::Schema> schema, NextItem next_item,
@@ -113,7 +115,9 @@ class ParallelStage : public Stage {
   void tell_if_idle();
   arrow::Status put(Running& running, std::shared_ptr<arrow::RecordBatch> rows);
   static bool has_room(const Running& running, std::int64_t bytes);
-  bool await_room(Running& running, const FewWorkers& workers, StepWait wait);
+  bool await_room(Running& running, const std::function<StepCalls()>& calls, StepWait wait);
+  bool await_sizes(std::unique_lock<std::mutex>& lock, const Running& running, const std::function<StepCalls()>& calls);
+  static bool is_in_the_way(std::unique_lock<std::mutex>& lock, const Running& running);
   bool is_first(const Running& running) const { return running_.front().get() == &running; }
   bool has_credit(Running& running, std::int64_t bytes, bool in_any_case = false);
   bool await(std::unique_lock<std::mutex>& lock, const Running& running, const std::function<bool()>& may_go);

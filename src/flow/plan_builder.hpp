@@ -162,8 +162,11 @@ class PlanBuilder {
   arrow::Result<std::shared_ptr<const Source>> source_for_functions(std::size_t index);
   arrow::Status open_sources();
   ParallelLimits step_limits() const {
-    return {
-        .threads = engine_.threads(), .items_ahead = engine_.threads() + 1, .others = others(), .errored = errored_};
+    return {.threads = engine_.threads(),
+            .items_ahead = engine_.threads() + 1,
+            .demand = config_.demand,
+            .others = others(),
+            .errored = errored_};
   }
   /// Function workers of other nodes, which threads here wait for: the part of one of `stages`.
   OtherThreads others(std::size_t stages = 1) const;

@@ -178,10 +178,9 @@ StepWait StepRun::wait_for_parts(std::size_t step) const {
 
 bool StepRun::await_room(std::size_t step, StepWait wait) {
   const ItemTurn* const turn = ItemTurn::current();
-  const std::optional<FewWorkers> workers = steps_[step]->few_workers();
-  if (turn == nullptr || !turn->await_room || !workers) return true;
+  if (turn == nullptr || !turn->await_room || !steps_[step]->calls()) return true;
   const Stay stay(clock_, ThreadClock::before(first_ + steps_.size()));
-  return turn->await_room(*workers, wait);
+  return turn->await_room([this, step] { return steps_[step]->calls().value_or(StepCalls{}); }, wait);
 }
 
 /// The parts that get no worker, or for whose rows there is no room, stay.

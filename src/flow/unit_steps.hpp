@@ -80,8 +80,8 @@ class UnitStep {
 
   /// Processes that do its work; 0: the threads that call it do.
   virtual int workers() const { return 0; }
-  /// Where there may not be one for each thread.
-  virtual std::optional<FewWorkers> few_workers() const { return std::nullopt; }
+  /// Unset: the threads that call it do its work. Returns at once.
+  virtual std::optional<StepCalls> calls() const { return std::nullopt; }
 
   /// Calls under way end soon.
   virtual void stop() const {}

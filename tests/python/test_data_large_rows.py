@@ -102,6 +102,27 @@ def test_rows_of_100_mb_stay_within_it_on_their_way_through_functions(script, la
     runs_within_the_budget(script, large_rows_body(reader, folder, FUNCTIONS[function]), rows=5)
 
 
+MAKERS = {
+    "two_workers": ".map(lambda row: {'bytes': bytes([row['id']]) * ROW}, concurrency=2)",
+    "any_workers": ".map(lambda row: {'bytes': bytes([row['id']]) * ROW})",
+    "arrays": ".map_batches(lambda batch: {'bytes': np.full((1, ROW), batch['id'], np.uint8)}, concurrency=2)",
+}
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_workers_that_make_rows_of_100_mb_from_small_ones_stay_within_it_together(script, maker):
+    body = f"""
+ROW = {ROW}
+rows = 0
+for batch in data.range(6, override_num_blocks=6){MAKERS[maker]}.iter_batches(batch_size=1):
+    assert len(batch["bytes"][0]) == ROW and batch["bytes"][0][-1] == rows
+    rows += 1
+    del batch
+print("rows:", rows)
+"""
+    runs_within_the_budget(script, body, rows=6)
+
+
 def test_a_client_that_keeps_its_batches_gets_all_of_them_however_full_memory_is(script, large_rows):
     """Nothing is read before a client needs it; a client that waits needs it, whatever it holds."""
     reader, folder = large_rows

@@ -4,12 +4,14 @@
 #include "flow/functions/function_desk.hpp"
 #include "flow/functions/function_host.hpp"
 #include "flow/item_turn.hpp"
+#include "flow/raise_to.hpp"
 
 #include <arrow/record_batch.h>
 #include <arrow/result.h>
 #include <arrow/status.h>
 #include <arrow/type.h>
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -125,6 +127,11 @@ class FunctionPool {
   /// Of all outputs of this owner, for rows of this giver; null before the first.
   std::shared_ptr<arrow::Schema> schema(const std::string& giver, const void* owner) const;
 
+  /// An output had so many bytes; 0: a call is done.
+  void has_made(std::int64_t bytes) { raise_to(largest_output_, bytes); }
+  /// The most that one output had, of any caller; -1: there was none, and no call is done.
+  std::int64_t largest_output() const { return largest_output_; }
+
   /// The desk has one more worker, or one less.
   void desk_changed();
 
@@ -139,6 +146,7 @@ class FunctionPool {
   class State;
   explicit FunctionPool(std::shared_ptr<State> state);
   std::shared_ptr<State> state_;
+  std::atomic<std::int64_t> largest_output_ = -1;
 };
 
 }  // namespace headway::flow

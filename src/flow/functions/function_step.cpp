@@ -2,8 +2,10 @@
 
 #include "flow/batch_bytes.hpp"
 #include "flow/function_batches.hpp"
+#include "flow/raise_to.hpp"
 
 #include <atomic>
+#include <limits>
 #include <mutex>
 #include <utility>
 
@@ -86,12 +88,14 @@ class FunctionStep : public UnitStep {
     std::int64_t bytes = 0;
     const ItemSink counted = [&](const std::shared_ptr<arrow::RecordBatch>& batch) {
       made += batch->num_rows();
-      bytes += batch_bytes(*batch);
+      const std::int64_t own = batch_bytes(*batch);
+      bytes += own;
+      pool->has_made(own);
       return sink(batch);
     };
     ARROW_RETURN_NOT_OK(pool->process(work, rows, counted, this));
-    for (std::int64_t most = bytes_of_call_; most < bytes && !bytes_of_call_.compare_exchange_weak(most, bytes);) {
-    }
+    raise_to(bytes_of_call_, bytes);
+    pool->has_made(0);  // Also where it has made no rows.
     if (!keeps_rows_ || made == count) return arrow::Status::OK();
     return arrow::Status::Invalid(spec_.name, place.where.empty() ? "" : ", " + place.where, ": it returned ", made,
                                   " rows for ", count, "; udf_modifying_row_count=False promises as many as it got");
@@ -103,11 +107,13 @@ class FunctionStep : public UnitStep {
     return lock && pool_ ? pool_->workers() : 0;
   }
 
-  std::optional<FewWorkers> few_workers() const override {
-    const std::lock_guard lock(mutex_);
-    const int most = pool_ ? pool_->workers_max() : spec_.workers_max;  // GPUs may allow fewer.
-    if (most == 0) return std::nullopt;
-    return FewWorkers{static_cast<std::size_t>(most), bytes_of_call_};
+  std::optional<StepCalls> calls() const override {
+    const FunctionPool* const pool = opened_;
+    // GPUs may allow fewer than the plan.
+    const int most = pool != nullptr ? pool->workers_max() : spec_.workers_max;
+    constexpr std::size_t any = std::numeric_limits<std::size_t>::max();
+    return StepCalls{most == 0 ? any : static_cast<std::size_t>(most), bytes_of_call_,
+                     pool != nullptr ? pool->largest_output() : -1};
   }
 
   void stop() const override {
@@ -124,6 +130,7 @@ class FunctionStep : public UnitStep {
       FunctionSpec spec = spec_;
       spec.input = input->RemoveMetadata();
       ARROW_ASSIGN_OR_RAISE(pool_, pools_->pool(spec));
+      opened_ = pool_.get();
     }
     return pool_;
   }
@@ -135,6 +142,7 @@ class FunctionStep : public UnitStep {
   const std::int64_t part_rows_;
   mutable std::mutex mutex_;
   mutable std::shared_ptr<FunctionPool> pool_;
+  mutable std::atomic<const FunctionPool*> opened_ = nullptr;  ///< The same, without the mutex.
   mutable bool stopped_ = false;
   mutable std::atomic<std::int64_t> bytes_of_call_ = -1;  ///< The most that one has made.
 };

@@ -121,7 +121,8 @@ def _from_tensors(name: str, values: list[Any], all_rows: bool) -> Any:
     if dtype.kind not in "biuf":
         return _from_list(name, [each if each is None or each.ndim == 1 else each.tolist() for each in arrays])
     if all_rows and len(present) == len(arrays) and len({each.shape for each in arrays}) == 1:
-        return tensor_column(np.stack(arrays).astype(dtype, copy=False))
+        rows = arrays[0][np.newaxis] if len(arrays) == 1 else np.stack(arrays)
+        return tensor_column(rows.astype(dtype, copy=False))
     return tensors_of_rows(arrays, dtype, present[0].ndim)
 
 
