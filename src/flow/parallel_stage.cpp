@@ -14,8 +14,6 @@ namespace {
 constexpr std::int64_t waiting_min = 4 << 20;
 /// So often an item whose rows wait looks whether it is in the way.
 constexpr auto look_again = std::chrono::milliseconds(100);
-/// So long an item at most waits to know how large a step's outputs are.
-constexpr auto sizes_wait = std::chrono::seconds(1);
 
 arrow::Status cancelled() { return arrow::Status::Cancelled("the stream was closed"); }
 
@@ -268,7 +266,7 @@ bool ParallelStage::has_room(const Running& running, std::int64_t bytes) {
 /// since the item is in the way.
 bool ParallelStage::await_sizes(std::unique_lock<std::mutex>& lock, const Running& running,
                                 const std::function<StepCalls()>& calls) {
-  const auto end = std::chrono::steady_clock::now() + sizes_wait;
+  const auto end = std::chrono::steady_clock::now() + limits_.sizes_wait;
   while (!stopped_ && !is_first(running) && calls().largest < 0) {
     if (is_in_the_way(lock, running)) return false;
     const auto now = std::chrono::steady_clock::now();

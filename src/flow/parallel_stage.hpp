@@ -6,6 +6,7 @@
 #include "flow/stage.hpp"
 #include "flow/stage_gauge.hpp"
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -56,6 +57,8 @@ struct ParallelLimits {
   std::function<void()> on_idle = nullptr;
   /// Which items may fail; the rows that one has made before stay. Null: none.
   std::shared_ptr<ErroredUnits> errored = nullptr;
+  /// So long an item at most waits to know how large a step's outputs are.
+  std::chrono::milliseconds sizes_wait = std::chrono::seconds(5);
 };
 
 /// Works on several items at once, and passes their rows on in the order of the items.

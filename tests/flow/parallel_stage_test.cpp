@@ -325,7 +325,9 @@ BOOST_AUTO_TEST_CASE(items_wait_to_know_how_large_rows_are_but_not_for_a_slow_fi
   std::atomic<std::int64_t> largest = -1;
   std::promise<void> second;
   const auto calls = [&] { return StepCalls{3, -1, largest}; };
-  ParallelStage stage(budget, three_threads, nullptr, items(3, [&](int number, const ItemSink& sink) {
+  ParallelLimits limits = three_threads;
+  limits.sizes_wait = std::chrono::milliseconds(50);
+  ParallelStage stage(budget, limits, nullptr, items(3, [&](int number, const ItemSink& sink) {
                         BOOST_TEST(ItemTurn::current()->await_room(calls, StepWait::until_there));
                         if (number == 0) second.get_future().wait();
                         if (number == 1) {

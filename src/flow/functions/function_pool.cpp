@@ -23,6 +23,8 @@ std::shared_ptr<const UserFailure> UserFailure::of(const arrow::Status& status) 
 }
 
 static bool is_filter(const FunctionCall& call) { return call.kind == "filter"; }
+/// Rows that are not of numbers alone become columns by Arrow. Workers share what the host imports.
+static bool makes_rows(const FunctionCall& call) { return call.kind == "map" || call.kind == "flat_map"; }
 
 class FunctionPool::State {
  public:
@@ -37,7 +39,7 @@ class FunctionPool::State {
   arrow::Status open() {
     bool needs_arrow = spec_.input && !is_plain(*spec_.input);
     for (const FunctionCall& call : spec_.calls) {
-      needs_arrow = needs_arrow || call.batch_format != "numpy";
+      needs_arrow = needs_arrow || call.batch_format != "numpy" || makes_rows(call);
       host_->prepare(call.pickled, {});
     }
     if (needs_arrow) host_->prepare({}, {"pyarrow"});
