@@ -58,7 +58,7 @@ struct ParallelLimits {
   /// Which items may fail; the rows that one has made before stay. Null: none.
   std::shared_ptr<ErroredUnits> errored = nullptr;
   /// So long an item at most waits to know how large a step's outputs are.
-  std::chrono::milliseconds sizes_wait = std::chrono::seconds(5);
+  std::chrono::milliseconds sizes_wait = std::chrono::seconds(10);
 };
 
 /// Works on several items at once, and passes their rows on in the order of the items.

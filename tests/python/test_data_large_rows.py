@@ -112,6 +112,7 @@ MAKERS = {
 @pytest.mark.parametrize("maker", MAKERS)
 def test_workers_that_make_rows_of_100_mb_from_small_ones_stay_within_it_together(script, maker):
     body = f"""
+data.range(1).map(lambda row: row).take_all()  # What workers import is there.
 ROW = {ROW}
 rows = 0
 for batch in data.range(6, override_num_blocks=6){MAKERS[maker]}.iter_batches(batch_size=1):
