@@ -267,13 +267,16 @@ bool ParallelStage::has_room(const Running& running, std::int64_t bytes) {
 bool ParallelStage::await_sizes(std::unique_lock<std::mutex>& lock, const Running& running,
                                 const std::function<StepCalls()>& calls) {
   const auto end = std::chrono::steady_clock::now() + limits_.sizes_wait;
+  bool is_needed_elsewhere = false;
+  ++without_sizes_;
   while (!stopped_ && !is_first(running) && calls().largest < 0) {
-    if (is_in_the_way(lock, running)) return false;
+    is_needed_elsewhere = is_in_the_way(lock, running);
     const auto now = std::chrono::steady_clock::now();
-    if (now >= end) return true;
+    if (is_needed_elsewhere || now >= end) break;
     rows_left_.wait_until(lock, std::min(end, now + look_again));
   }
-  return true;
+  --without_sizes_;
+  return !is_needed_elsewhere;
 }
 
 /// See ItemTurn.
@@ -315,7 +318,7 @@ arrow::Status ParallelStage::put(Running& running, std::shared_ptr<arrow::Record
   running.rows.push_back({std::move(rows), bytes});
   running.bytes_waiting += bytes;
   needed_ = std::max(needed_, running.bytes_waiting);
-  rows_left_.notify_all();  // Others may wait to know how large rows are.
+  if (without_sizes_ > 0) rows_left_.notify_all();
   if (is_first(running) && !running.item.is_quick) rows_came_.notify_all();
   if (!waits || !budget_.is_full_for(bytes)) return arrow::Status::OK();
   // Memory is full: no more is made before these rows are used and others are needed.

@@ -138,6 +138,7 @@ class ParallelStage : public Stage {
   std::optional<Item> waiting_;     ///< The next item, which had no credit yet.
   std::int64_t needed_ = 0;         ///< The most that an item has had waiting.
   std::size_t without_credit_ = 0;  ///< Items whose rows are made, and wait for credit.
+  std::size_t without_sizes_ = 0;   ///< Items that wait to know how large rows are.
   bool no_more_items_ = false;      ///< Set with the mutex held, by the one that pulls.
 
   std::mutex mutex_;
