@@ -263,14 +263,15 @@ class UnitCollector {
 
   arrow::Result<std::optional<Item>> next() {
     while (!has_ended_ && (chunks_.empty() || !chunks_.back().ends_unit)) {
+      if (part_rows_ > 0 && bytes_ >= part_bytes_min) {
+        std::vector<Chunk> part = complete_part();
+        if (!part.empty()) return item_of(std::move(part), false);
+      }
       ARROW_ASSIGN_OR_RAISE(auto chunk, input_->next());
       has_ended_ = !chunk;
       if (!chunk) break;
-      std::vector<Chunk> part;
-      if (part_rows_ > 0 && bytes_ >= part_bytes_min) part = complete_part();
       if (chunk->rows != nullptr) bytes_ += batch_bytes(*chunk->rows);
       chunks_.push_back(std::move(*chunk));
-      if (!part.empty()) return item_of(std::move(part), false);
     }
     if (chunks_.empty()) return std::nullopt;
     bytes_ = 0;

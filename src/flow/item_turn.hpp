@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <utility>
 
 namespace headway::flow {
@@ -18,8 +19,9 @@ enum class StepWait {
 
 /// Of a step that makes rows in other processes.
 struct StepCalls {
-  std::size_t workers = 0;  ///< The most that there may be.
-  std::int64_t bytes = -1;  ///< The most that a call has made; -1: none has ended.
+  static constexpr std::size_t any_workers = std::numeric_limits<std::size_t>::max();
+  std::size_t workers = any_workers;  ///< The most that there may be.
+  std::int64_t bytes = -1;            ///< The most that a call has made; -1: none has ended.
   /// The most that one output had; -1: there was none, and no call is done.
   std::int64_t largest = -1;
 };

@@ -101,11 +101,9 @@ void ParallelStage::tell_if_idle() {
 arrow::Status ParallelStage::begin_items() {
   idle_for(StageGauge::Doing::waits_for_input);
   const arrow::Status begun = begin_all_items();
-  if (no_more_items_) {
-    idle_for(std::nullopt);
-  } else {
-    idle_for(waiting_ ? StageGauge::Doing::waits_for_memory : StageGauge::Doing::waits_for_output);
-  }
+  const bool lacks_memory = waiting_ || is_full_of_large_rows();
+  const auto reason = lacks_memory ? StageGauge::Doing::waits_for_memory : StageGauge::Doing::waits_for_output;
+  idle_for(no_more_items_ ? std::nullopt : std::optional(reason));
   return begun;
 }
 
@@ -114,6 +112,14 @@ std::optional<std::int64_t> ParallelStage::bytes_of_next() {
   const std::lock_guard lock(mutex_);
   if (without_credit_ > 0 && !running_.empty()) return std::nullopt;
   return std::max(waiting_->bytes, std::min(needed_, budget_.bytes() / 2));
+}
+
+/// Whether there is no memory for another item as large as the last one; it may hold its rows.
+bool ParallelStage::is_full_of_large_rows() {
+  const std::lock_guard lock(mutex_);
+  if (running_.empty()) return false;
+  const std::int64_t bytes = std::max(needed_, running_.back()->item.bytes);
+  return bytes >= Budget::large && budget_.is_full_for(bytes);
 }
 
 /// Before there is a demand, one item is under way. Where it is the only one, that is known then:
@@ -126,6 +132,7 @@ arrow::Status ParallelStage::begin_all_items() {
     const bool is_full = running_.size() >= items_ahead();
     if (is_full && !looks_for_last()) return arrow::Status::OK();
     if (!waiting_) {
+      if (is_full_of_large_rows()) return arrow::Status::OK();
       ARROW_ASSIGN_OR_RAISE(waiting_, next_item_());
       if (!waiting_) {
         const std::lock_guard lock(mutex_);
@@ -247,12 +254,12 @@ bool ParallelStage::await(std::unique_lock<std::mutex>& lock, const Running& run
                           const std::function<bool()>& may_go) {
   while (!stopped_ && !may_go()) {
     if (running.item.is_quick) rows_came_.notify_all();
+    if (is_in_the_way(lock, running)) return false;
     if (!running.turn.is_in_the_way) {
       rows_left_.wait(lock);
-      continue;
+    } else if (!stopped_ && !may_go()) {
+      rows_left_.wait_for(lock, look_again);
     }
-    if (is_in_the_way(lock, running)) return false;
-    if (!stopped_ && !may_go()) rows_left_.wait_for(lock, look_again);
   }
   return true;
 }

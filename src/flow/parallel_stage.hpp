@@ -107,6 +107,7 @@ class ParallelStage : public Stage {
   std::size_t others() const { return limits_.others.count ? limits_.others.count() : 0; }
   arrow::Status begin_items();
   arrow::Status begin_all_items();
+  bool is_full_of_large_rows();
   bool looks_for_last() const;
   void idle_for(std::optional<StageGauge::Doing> reason);
   void count_idle();

@@ -103,23 +103,48 @@ def test_rows_of_100_mb_stay_within_it_on_their_way_through_functions(script, la
 
 
 MAKERS = {
-    "two_workers": ".map(lambda row: {'bytes': bytes([row['id']]) * ROW}, concurrency=2)",
-    "any_workers": ".map(lambda row: {'bytes': bytes([row['id']]) * ROW})",
-    "arrays": ".map_batches(lambda batch: {'bytes': np.full((1, ROW), batch['id'], np.uint8)}, concurrency=2)",
+    "two_workers": (6, ".map(lambda row: {'bytes': bytes([row['id']]) * ROW}, concurrency=2)"),
+    "any_workers": (6, ".map(lambda row: {'bytes': bytes([row['id']]) * ROW})"),
+    "one_block": (1, ".map(lambda row: {'bytes': bytes([row['id']]) * ROW})"),
+    "arrays": (6, ".map_batches(lambda batch: {'bytes': np.full((1, ROW), batch['id'], np.uint8)}, concurrency=2)"),
 }
 
 
 @pytest.mark.parametrize("maker", MAKERS)
 def test_workers_that_make_rows_of_100_mb_from_small_ones_stay_within_it_together(script, maker):
+    blocks, function = MAKERS[maker]
     body = f"""
 data.range(1).map(lambda row: row).take_all()  # What workers import is there.
 ROW = {ROW}
 rows = 0
-for batch in data.range(6, override_num_blocks=6){MAKERS[maker]}.iter_batches(batch_size=1):
+for batch in data.range(6, override_num_blocks={blocks}){function}.iter_batches(batch_size=1):
     assert len(batch["bytes"][0]) == ROW and batch["bytes"][0][-1] == rows
     rows += 1
     del batch
 print("rows:", rows)
+"""
+    runs_within_the_budget(script, body, rows=6)
+
+
+@pytest.mark.parametrize(
+    ("stage", "row_bytes"),
+    [(".repartition(6)", 80_000_000), (".random_shuffle()", 72_000_000), (".zip(data.range(6))", 66_000_000)],
+)
+def test_large_rows_stay_within_it_on_their_way_through_functions_behind_a_stage(script, tmp_path, stage, row_bytes):
+    """A row is kept for a worker that dies, one is with it, one goes on; no other one waits."""
+    folder = tmp_path / "rows"
+    folder.mkdir()
+    for number in range(6):
+        (folder / f"{number}.bin").write_bytes(bytes([number]) * row_bytes)
+    body = f"""
+data.range(1).map(lambda row: row).take_all()  # What workers import is there.
+seen = []
+rows = data.read_binary_files({str(folder)!r}){stage}.map(lambda row: row)
+for batch in rows.iter_batches(batch_size=1):
+    assert len(batch["bytes"][0]) == {row_bytes}
+    seen.append(batch["bytes"][0][-1])
+    del batch
+print("rows:", len(set(seen)))
 """
     runs_within_the_budget(script, body, rows=6)
 

@@ -161,18 +161,6 @@ print("rows:", sum(map(len, ids)))
     runs_within_the_budget(script, body, rows=400_000)
 
 
-def test_rows_of_100_mb_that_a_function_makes_stay_within_it(script):
-    body = """
-made = data.range(6).map(lambda row: {"bytes": bytes([row["id"]]) * 100_000_000})
-rows = 0
-for batch in made.iter_batches(batch_size=1):
-    assert (len(batch["bytes"][0]), batch["bytes"][0][-1]) == (100_000_000, rows)
-    rows += 1
-print("rows:", rows)
-"""
-    runs_within_the_budget(script, body, rows=6)
-
-
 @pytest.mark.parametrize("made", ["a zip", "a shuffle"])
 def test_columns_of_large_rows_that_are_put_together_stay_within_it(script, made):
     """Rows of 1 MB: what is computed from a unit is there as a whole."""

@@ -99,7 +99,7 @@ class FunctionPool::State {
     return static_cast<int>(links_.size());
   }
 
-  int workers_max() const { return spec_.workers_max; }
+  std::size_t workers_max() const { return step_workers(spec_); }
 
   std::int64_t slot_bytes() const {
     const std::lock_guard lock(mutex_);
@@ -383,8 +383,8 @@ std::shared_ptr<arrow::Schema> FunctionPool::schema(const std::string& giver, co
   return state_->schema(giver, owner);
 }
 void FunctionPool::desk_changed() { state_->desk_changed(); }
+StepCalls FunctionPool::calls() const { return {state_->workers_max(), largest_call_, largest_output_}; }
 int FunctionPool::workers() const { return state_->workers(); }
-int FunctionPool::workers_max() const { return state_->workers_max(); }
 std::int64_t FunctionPool::slot_bytes() const { return state_->slot_bytes(); }
 void FunctionPool::stop() { state_->stop(); }
 

@@ -48,6 +48,11 @@ struct FunctionSpec {
   int copy = 0;
 };
 
+/// The most that a step of it may have, as StepCalls names them.
+inline std::size_t step_workers(const FunctionSpec& spec) {
+  return spec.workers_max == 0 ? StepCalls::any_workers : static_cast<std::size_t>(spec.workers_max);
+}
+
 /// One unit on its way through a function.
 struct FunctionWork {
   std::uint64_t seed = 0;  ///< Of the plan; with epoch and unit it seeds the worker's generators.
@@ -127,16 +132,20 @@ class FunctionPool {
   /// Of all outputs of this owner, for rows of this giver; null before the first.
   std::shared_ptr<arrow::Schema> schema(const std::string& giver, const void* owner) const;
 
-  /// An output had so many bytes; 0: a call is done.
+  /// An output had so many bytes.
   void has_made(std::int64_t bytes) { raise_to(largest_output_, bytes); }
-  /// The most that one output had, of any caller; -1: there was none, and no call is done.
-  std::int64_t largest_output() const { return largest_output_; }
+  /// All outputs of a call had.
+  void has_done_call(std::int64_t bytes) {
+    raise_to(largest_call_, bytes);
+    has_made(0);  // There may have been none.
+  }
+  /// Of any caller. Returns at once.
+  StepCalls calls() const;
 
   /// The desk has one more worker, or one less.
   void desk_changed();
 
   int workers() const;              ///< That run now.
-  int workers_max() const;          ///< Those of the spec; 0: as many as there are cores.
   std::int64_t slot_bytes() const;  ///< Memory shared with workers, input and outputs.
 
   /// Kills the workers; calls under way and later ones return Cancelled.
@@ -146,6 +155,7 @@ class FunctionPool {
   class State;
   explicit FunctionPool(std::shared_ptr<State> state);
   std::shared_ptr<State> state_;
+  std::atomic<std::int64_t> largest_call_ = -1;
   std::atomic<std::int64_t> largest_output_ = -1;
 };
 

@@ -2,10 +2,8 @@
 
 #include "flow/batch_bytes.hpp"
 #include "flow/function_batches.hpp"
-#include "flow/raise_to.hpp"
 
 #include <atomic>
-#include <limits>
 #include <mutex>
 #include <utility>
 
@@ -94,8 +92,7 @@ class FunctionStep : public UnitStep {
       return sink(batch);
     };
     ARROW_RETURN_NOT_OK(pool->process(work, rows, counted, this));
-    raise_to(bytes_of_call_, bytes);
-    pool->has_made(0);  // Also where it has made no rows.
+    pool->has_done_call(bytes);
     if (!keeps_rows_ || made == count) return arrow::Status::OK();
     return arrow::Status::Invalid(spec_.name, place.where.empty() ? "" : ", " + place.where, ": it returned ", made,
                                   " rows for ", count, "; udf_modifying_row_count=False promises as many as it got");
@@ -108,12 +105,8 @@ class FunctionStep : public UnitStep {
   }
 
   std::optional<StepCalls> calls() const override {
-    const FunctionPool* const pool = opened_;
-    // GPUs may allow fewer than the plan.
-    const int most = pool != nullptr ? pool->workers_max() : spec_.workers_max;
-    constexpr std::size_t any = std::numeric_limits<std::size_t>::max();
-    return StepCalls{most == 0 ? any : static_cast<std::size_t>(most), bytes_of_call_,
-                     pool != nullptr ? pool->largest_output() : -1};
+    const FunctionPool* const pool = opened_;  // GPUs may allow it fewer workers than the plan.
+    return pool != nullptr ? pool->calls() : StepCalls{step_workers(spec_)};
   }
 
   void stop() const override {
@@ -144,7 +137,6 @@ class FunctionStep : public UnitStep {
   mutable std::shared_ptr<FunctionPool> pool_;
   mutable std::atomic<const FunctionPool*> opened_ = nullptr;  ///< The same, without the mutex.
   mutable bool stopped_ = false;
-  mutable std::atomic<std::int64_t> bytes_of_call_ = -1;  ///< The most that one has made.
 };
 
 }  // namespace
