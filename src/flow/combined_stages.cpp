@@ -370,6 +370,7 @@ arrow::Result<std::unique_ptr<Stage>> with_steps(Budget& budget, ParallelLimits 
   };
   const int pool = flow->next_pool();
   for (const auto& gauge : gauges) gauge->set_pool(pool);
+  limits.items_hold_rows = true;
   auto stage =
       std::make_unique<ParallelStage>(budget, std::move(limits), std::move(schema), std::move(next), std::move(stop));
   stage->count_in(gauges);

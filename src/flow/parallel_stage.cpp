@@ -114,10 +114,10 @@ std::optional<std::int64_t> ParallelStage::bytes_of_next() {
   return std::max(waiting_->bytes, std::min(needed_, budget_.bytes() / 2));
 }
 
-/// Whether there is no memory for another item as large as the last one; it may hold its rows.
+/// Whether there is no memory for another item as large as the last one, which would be its rows.
 bool ParallelStage::is_full_of_large_rows() {
   const std::lock_guard lock(mutex_);
-  if (running_.empty()) return false;
+  if (!limits_.items_hold_rows || running_.empty()) return false;
   const std::int64_t bytes = std::max(needed_, running_.back()->item.bytes);
   return bytes >= Budget::large && budget_.is_full_for(bytes);
 }

@@ -52,6 +52,8 @@ struct ParallelLimits {
   /// Until it is there, one item at a time is under way. Null: it is there.
   std::shared_ptr<Demand> demand = nullptr;
   OtherThreads others = {};
+  /// Items hold rows before they begin: none is asked for where it may have to wait for memory.
+  bool items_hold_rows = false;
   /// Called once, by any thread, when no item is left for a thread that has none, and no item has
   /// failed. May be unset. Does not wait.
   std::function<void()> on_idle = nullptr;

@@ -234,20 +234,27 @@ BOOST_AUTO_TEST_CASE(an_item_that_is_in_the_way_of_the_first_one_makes_the_rest_
   BOOST_TEST(budget.taken() == 0);
 }
 
-BOOST_AUTO_TEST_CASE(while_memory_is_full_no_item_is_asked_for_behind_one_of_large_rows) {
-  for (const auto& [bytes, asked_at_first] : {std::pair{Budget::large, 1}, {Budget::large - 1, 4}}) {
+BOOST_AUTO_TEST_CASE(while_memory_is_full_no_item_that_holds_rows_is_asked_for_behind_a_large_one) {
+  struct Asked {
+    bool hold_rows;
+    std::int64_t bytes;
+    int at_first;
+  };
+  for (const Asked& each : {Asked{true, Budget::large, 1}, {true, Budget::large - 1, 4}, {false, Budget::large, 4}}) {
+    ParallelLimits limits = three_threads;
+    limits.items_hold_rows = each.hold_rows;
     Budget budget(3 * Budget::large + 100);
     Credit others = budget.take(2 * Budget::large);
     int asked = 0;
-    ParallelStage stage(budget, three_threads, nullptr, [&]() -> arrow::Result<std::optional<Item>> {
+    ParallelStage stage(budget, limits, nullptr, [&]() -> arrow::Result<std::optional<Item>> {
       if (asked == 4) return std::nullopt;
       Item item;
-      item.bytes = asked == 0 ? bytes : 10;
+      item.bytes = asked == 0 ? each.bytes : 10;
       item.work = [number = asked++](const ItemSink& sink) { return sink(row_of(number)); };
       return item;
     });
     BOOST_TEST(stage.next().ValueOrDie().has_value());
-    BOOST_TEST(asked == asked_at_first);
+    BOOST_TEST(asked == each.at_first);
     others.give_back();
     BOOST_TEST(values_of(stage) == (std::vector<int>{1, 2, 3}), boost::test_tools::per_element());
   }
