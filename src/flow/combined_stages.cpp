@@ -273,7 +273,9 @@ class UnitCollector {
       if (chunk->rows != nullptr) bytes_ += batch_bytes(*chunk->rows);
       chunks_.push_back(std::move(*chunk));
     }
-    if (chunks_.empty()) return std::nullopt;
+    if (chunks_.empty() && parts_before_ == 0) return std::nullopt;
+    // All rows of the last unit went on in parts, and the input has not said that it ends.
+    if (chunks_.empty()) chunks_.push_back(end_);
     bytes_ = 0;
     return item_of(std::exchange(chunks_, {}), true);
   }
@@ -309,6 +311,8 @@ class UnitCollector {
     item.window = chunks->front().window;
     item.unit = chunks->front().unit;
     item.ends_unit = ends_unit;
+    end_.window = item.window;
+    end_.unit = item.unit;
     UnitPlace place = place_;
     place.unit = item.unit;
     place_.is_first = false;
@@ -335,6 +339,7 @@ class UnitCollector {
   const std::int64_t part_rows_;  ///< See UnitStep.
   std::vector<Chunk> chunks_;     ///< Of the unit that is collected.
   std::int64_t bytes_ = 0;        ///< Theirs.
+  Chunk end_;                     ///< Of the last item's unit, without rows.
   std::int64_t rows_before_ = 0;  ///< Of the unit, in parts before.
   std::uint64_t parts_before_ = 0;
   bool has_ended_ = false;  ///< The input, which is not asked again then.

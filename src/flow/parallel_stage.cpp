@@ -116,8 +116,8 @@ std::optional<std::int64_t> ParallelStage::bytes_of_next() {
 
 /// Whether there is no memory for another item as large as the last one, which would be its rows.
 bool ParallelStage::is_full_of_large_rows() {
-  const std::lock_guard lock(mutex_);
   if (!limits_.items_hold_rows || running_.empty()) return false;
+  const std::lock_guard lock(mutex_);
   const std::int64_t bytes = std::max(needed_, running_.back()->item.bytes);
   return bytes >= Budget::large && budget_.is_full_for(bytes);
 }

@@ -91,3 +91,28 @@ def test_integers_that_the_type_of_both_lacks_are_named():
             ValueError, match=r"union: data set \d has the column \"x\" of type int64.*type double, which"
         ):
             made.take_all()
+
+
+def batches_of_union(row_bytes):
+    """The ids of each batch that a function behind a union gets, in order. The first data set's
+    last piece has fewer rows than the others.
+    """
+
+    def rows(ids, pieces, batch_size):
+        made = data.from_items([{"id": number} for number in ids]).map(lambda row: {**row, "x": bytes(row_bytes)})
+        return made.repartition(pieces).map_batches(lambda batch: batch, batch_size=batch_size, concurrency=1)
+
+    def seen(batch):
+        return {"ids": [list(batch["id"])] * len(batch["id"])}
+
+    both = rows(range(20), 3, 3).union(rows(range(100, 108), 2, 2))
+    rows_seen = both.map_batches(seen, batch_size=4, concurrency=1).iter_rows()
+    return list(dict.fromkeys(tuple(row["ids"]) for row in rows_seen))
+
+
+def test_batches_of_large_rows_do_not_mix_the_units_of_two_inputs_either():
+    """Rows of which a few are a part of a unit, and rows of which all pieces are one part."""
+    batches = batches_of_union(3_000_000)
+    assert batches == batches_of_union(10)
+    assert {True, False} == {batch[0] >= 100 for batch in batches}
+    assert all((batch[0] >= 100) == (batch[-1] >= 100) for batch in batches)

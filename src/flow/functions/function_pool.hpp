@@ -48,7 +48,7 @@ struct FunctionSpec {
   int copy = 0;
 };
 
-/// The most that a step of it may have, as StepCalls names them.
+/// `StepCalls::workers` of a step of it.
 inline std::size_t step_workers(const FunctionSpec& spec) {
   return spec.workers_max == 0 ? StepCalls::any_workers : static_cast<std::size_t>(spec.workers_max);
 }
@@ -139,7 +139,7 @@ class FunctionPool {
     raise_to(largest_call_, bytes);
     has_made(0);  // There may have been none.
   }
-  /// Of any caller. Returns at once.
+  /// Those of all callers so far. Returns at once.
   StepCalls calls() const;
 
   /// The desk has one more worker, or one less.
