@@ -182,9 +182,11 @@ arrow::Result<std::unique_ptr<Stage>> PlanBuilder::stage_of(Built built) {
     if (positions_) limits.on_idle = config_.on_read;
     limits.errored = errored_;
     const PartRange parts = parts_of_lane(*order, 0, positions_ ? config_.first_window : 0);
-    ARROW_ASSIGN_OR_RAISE(ring_, ring_for(*chain));
-    stage = read_units(engine_.budget(), std::move(limits), *chain, order, parts, std::move(schema), gauges_, ring_);
-    if (order->config().permutes_rows) {
+    const bool shuffles = order->config().permutes_rows;
+    ARROW_ASSIGN_OR_RAISE(ring_, shuffles ? ring_for_shuffled(schema) : ring_for(*chain));
+    stage = read_units(engine_.budget(), std::move(limits), *chain, order, parts, std::move(schema), gauges_,
+                       shuffles ? nullptr : ring_);
+    if (shuffles) {
       reads_all_first_ = reads_all_first_ || order->config().window_bytes == data::whole_epoch;
       ARROW_ASSIGN_OR_RAISE(stage, shuffled(std::move(stage), order, sizes, may_grow));
     }

@@ -171,6 +171,8 @@ class PlanBuilder {
   /// Function workers of other nodes, which threads here wait for: the part of one of `stages`.
   OtherThreads others(std::size_t stages = 1) const;
   arrow::Result<std::shared_ptr<SharedRing>> ring_for(const UnitChain& chain) const;
+  arrow::Result<std::shared_ptr<SharedRing>> ring_for_shuffled(const std::shared_ptr<arrow::Schema>& schema);
+  arrow::Result<std::shared_ptr<SharedRing>> ring_of(std::int64_t bytes) const;
   arrow::Status shuffle_locally(Built& top);
   arrow::Result<std::int64_t> rows_of(std::size_t index);
   std::size_t result();

@@ -138,8 +138,26 @@ arrow::Result<std::shared_ptr<SharedRing>> PlanBuilder::ring_for(const UnitChain
   if (rows == 0) return nullptr;
   const auto wanted = static_cast<std::int64_t>(static_cast<double>(bytes) / static_cast<double>(rows) *
                                                 static_cast<double>(config_.rows_dealt) * ring_reserve);
-  if (wanted > engine_.budget().bytes() / ring_share) return nullptr;
-  Result<std::shared_ptr<SharedRing>> ring = SharedRing::make(engine_.budget(), static_cast<std::uint64_t>(wanted));
+  return ring_of(wanted);
+}
+
+/// Where rows go to clients as the shuffle gives them, and some of their values are wide. The chunk
+/// that is made next and the one whose last batch is in use have room beside those that are dealt.
+arrow::Result<std::shared_ptr<SharedRing>> PlanBuilder::ring_for_shuffled(
+    const std::shared_ptr<arrow::Schema>& schema) {
+  const std::size_t last = result();
+  const bool is_last = is_chain(last) || node(last).as<data::ShuffleNode>() != nullptr;
+  if (!is_last || !positions_ || config_.rows_dealt == 0) return nullptr;
+  if (schema == nullptr) return nullptr;  // A function's first output shows its columns.
+  const RowWindow window(schema, -1, engine_.budget().pool());
+  const std::int64_t rows = config_.rows_dealt + 2 * WindowStage::rows_of_chunk(window.row_bytes());
+  return ring_of(rows * window.wide_row_bytes());
+}
+
+/// Null: there is no room for one.
+arrow::Result<std::shared_ptr<SharedRing>> PlanBuilder::ring_of(std::int64_t bytes) const {
+  if (bytes == 0 || bytes > engine_.budget().bytes() / ring_share) return nullptr;
+  Result<std::shared_ptr<SharedRing>> ring = SharedRing::make(engine_.budget(), static_cast<std::uint64_t>(bytes));
   if (!ring) return arrow::Status::OutOfMemory(ring.error().message);
   return std::move(*ring);
 }

@@ -52,8 +52,8 @@ arrow::Result<std::unique_ptr<Stage>> PlanBuilder::shuffled(std::unique_ptr<Stag
                                                             const std::vector<data::UnitSize>& units, bool may_grow) {
   const data::OrderConfig& config = order->config();
   const bool is_exact = config.window_bytes == data::whole_epoch;
-  const OverRows in_memory = [order, pool = engine_.budget().pool()](std::unique_ptr<Stage> all) {
-    return arrow::Result<std::unique_ptr<Stage>>(std::make_unique<WindowStage>(std::move(all), order, pool));
+  const OverRows in_memory = [order, pool = engine_.budget().pool(), ring = ring_](std::unique_ptr<Stage> all) {
+    return arrow::Result<std::unique_ptr<Stage>>(std::make_unique<WindowStage>(std::move(all), order, pool, ring));
   };
   std::unique_ptr<Stage> stage;
   if (!is_exact) {
@@ -62,6 +62,7 @@ arrow::Result<std::unique_ptr<Stage>> PlanBuilder::shuffled(std::unique_ptr<Stag
   }
   const std::uint64_t key_start = data::key_start(config.seed, config.epoch);
   if (bytes_of(units) > engine_.budget().bytes() / exact_share) {
+    ring_ = nullptr;  // Rows from DuckDB's worker lie elsewhere.
     ARROW_ASSIGN_OR_RAISE(stage, shuffled_on_disk(std::move(rows), key_start));
   } else if (may_grow && engine_.functions()->has_host()) {
     stage = shuffled_where_they_fit(std::move(rows), engine_.budget().bytes() / exact_share_of_made, in_memory,

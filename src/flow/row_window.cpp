@@ -102,8 +102,9 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> validity_of(const std::vector<std:
 
 }  // namespace
 
-RowWindow::RowWindow(std::shared_ptr<arrow::Schema> schema, std::int64_t rows_expected, arrow::MemoryPool* pool)
-    : schema_(std::move(schema)), pool_(pool) {
+RowWindow::RowWindow(std::shared_ptr<arrow::Schema> schema, std::int64_t rows_expected, arrow::MemoryPool* pool,
+                     std::shared_ptr<SharedRing> ring)
+    : schema_(std::move(schema)), pool_(pool), ring_(std::move(ring)) {
   for (int i = 0; i < schema_->num_fields(); ++i) {
     const arrow::DataType& type = *without_extension(schema_->field(i)->type().get());
     Fixed column;
@@ -129,7 +130,10 @@ RowWindow::RowWindow(std::shared_ptr<arrow::Schema> schema, std::int64_t rows_ex
   for (Fixed& column : fixed_) {
     row_bytes_ += column.width;
     column.is_wide = column.width >= wide_bytes;
-    if (column.is_wide) continue;
+    if (column.is_wide) {
+      wide_row_bytes_ += column.width;
+      continue;
+    }
     column.at = stride_;
     stride_ += column.width;
   }
@@ -215,14 +219,20 @@ void RowWindow::clear() {
   }
 }
 
+arrow::Result<std::shared_ptr<arrow::Buffer>> RowWindow::memory_for(const Fixed& column, std::int64_t rows) const {
+  if (column.is_wide && ring_ != nullptr) {
+    if (auto in_ring = ring_->append(rows * column.width)) return in_ring;
+  }
+  return arrow::AllocateBuffer(rows * column.width, pool_);
+}
+
 /// The values of each column of fixed width, bits as bytes.
 arrow::Result<std::vector<std::shared_ptr<arrow::Buffer>>> RowWindow::gather(
     std::span<const std::uint32_t> numbers) const {
   const auto rows = static_cast<std::int64_t>(numbers.size());
   std::vector<std::shared_ptr<arrow::Buffer>> made;
   for (const Fixed& column : fixed_) {
-    ARROW_ASSIGN_OR_RAISE(auto buffer, arrow::AllocateBuffer(rows * column.width, pool_));
-    made.push_back(std::move(buffer));
+    ARROW_ASSIGN_OR_RAISE(made.emplace_back(), memory_for(column, rows));
   }
   for (std::size_t i = 0; i < fixed_.size(); ++i) {
     if (!fixed_[i].is_wide) continue;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "flow/shared_ring.hpp"
+
 #include <arrow/array/data.h>
 #include <arrow/buffer.h>
 #include <arrow/memory_pool.h>
@@ -19,8 +21,10 @@ namespace headway::flow {
 /// misses the caches once a value. Values of many cache lines stay where they came.
 class RowWindow {
  public:
-  /// `rows_expected`: memory is reserved for so many; -1: unknown.
-  RowWindow(std::shared_ptr<arrow::Schema> schema, std::int64_t rows_expected, arrow::MemoryPool* pool);
+  /// `rows_expected`: memory is reserved for so many; -1: unknown. Wide values that are taken lie
+  /// in `ring` as long as it has room; null: in the pool's memory, as all other values.
+  RowWindow(std::shared_ptr<arrow::Schema> schema, std::int64_t rows_expected, arrow::MemoryPool* pool,
+            std::shared_ptr<SharedRing> ring = nullptr);
 
   arrow::Status add(const arrow::RecordBatch& batch);
   /// No rows; the memory stays, whose pages are there already.
@@ -29,6 +33,8 @@ class RowWindow {
   const std::shared_ptr<arrow::Schema>& schema() const { return schema_; }
   /// Bytes of a row's columns of fixed width.
   std::int64_t row_bytes() const { return row_bytes_; }
+  /// Those of the columns whose values are wide.
+  std::int64_t wide_row_bytes() const { return wide_row_bytes_; }
 
   /// The rows with these numbers, in this order.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> take(std::span<const std::uint32_t> numbers) const;
@@ -63,6 +69,7 @@ class RowWindow {
   static const std::uint8_t* values_of(const Fixed& column, const arrow::ArrayData& data);
   void place_values(const Fixed& column, const arrow::ArrayData& data, std::int64_t first, std::int64_t count,
                     std::uint8_t* to) const;
+  arrow::Result<std::shared_ptr<arrow::Buffer>> memory_for(const Fixed& column, std::int64_t rows) const;
   arrow::Result<std::vector<std::shared_ptr<arrow::Buffer>>> gather(std::span<const std::uint32_t> numbers) const;
   arrow::Result<std::shared_ptr<arrow::ArrayData>> fixed_data(const Fixed& column, std::int64_t rows,
                                                               std::shared_ptr<arrow::Buffer> values,
@@ -70,9 +77,11 @@ class RowWindow {
 
   std::shared_ptr<arrow::Schema> schema_;
   arrow::MemoryPool* pool_;
+  std::shared_ptr<SharedRing> ring_;
   std::vector<Fixed> fixed_;
   std::vector<Other> others_;
   std::int64_t row_bytes_ = 0;
+  std::int64_t wide_row_bytes_ = 0;
   std::int64_t stride_ = 0;  ///< Of rows in `rows_memory_`.
   std::int64_t rows_ = 0;
   std::shared_ptr<arrow::ResizableBuffer> rows_memory_;

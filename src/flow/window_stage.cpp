@@ -10,13 +10,17 @@ namespace {
 
 /// Rows are taken so many bytes at a time.
 constexpr std::int64_t chunk_bytes = 2 << 20;
-constexpr std::int64_t chunk_rows_min = 256;
+constexpr std::int64_t chunk_rows_min = 32;
 
 }  // namespace
 
 WindowStage::WindowStage(std::unique_ptr<Stage> rows, std::shared_ptr<const data::EpochOrder> order,
-                         arrow::MemoryPool* pool)
-    : rows_(std::move(rows)), order_(std::move(order)), pool_(pool) {}
+                         arrow::MemoryPool* pool, std::shared_ptr<SharedRing> ring)
+    : rows_(std::move(rows)), order_(std::move(order)), pool_(pool), ring_(std::move(ring)) {}
+
+std::int64_t WindowStage::rows_of_chunk(std::int64_t row_bytes) {
+  return std::max(chunk_bytes / std::max<std::int64_t>(row_bytes, 64), chunk_rows_min);
+}
 
 void WindowStage::begin(const Chunk& chunk) {
   if (chunk.window != number_) {
@@ -34,7 +38,7 @@ arrow::Status WindowStage::add_fitting(Chunk& chunk) {
   if (rows == nullptr || rows->num_rows() == 0) return arrow::Status::OK();
   if (window_ == nullptr || !window_->schema()->Equals(*rows->schema(), false)) {
     const data::Window& window = order_->windows()[static_cast<std::size_t>(number_)];
-    window_ = std::make_unique<RowWindow>(rows->schema(), window.rows, pool_);
+    window_ = std::make_unique<RowWindow>(rows->schema(), window.rows, pool_, ring_);
   }
   RowsAndBytes fitting = rows_within(*rows, order_->config().part_bytes - bytes_);
   if (window_->rows() == 0 && fitting.rows == 0) fitting = {1, bytes_of_rows(*rows, 1)};
@@ -75,8 +79,8 @@ arrow::Result<std::optional<Chunk>> WindowStage::next() {
     ARROW_ASSIGN_OR_RAISE(const bool more, fill());
     if (!more) return std::nullopt;
   }
-  const std::int64_t rows = std::max(chunk_bytes / std::max<std::int64_t>(window_->row_bytes(), 64), chunk_rows_min);
-  const std::size_t count = std::min(numbers_.size() - given_, static_cast<std::size_t>(rows));
+  const auto most = static_cast<std::size_t>(rows_of_chunk(window_->row_bytes()));
+  const std::size_t count = std::min(numbers_.size() - given_, most);
   Chunk chunk;
   ARROW_ASSIGN_OR_RAISE(chunk.rows, window_->take(std::span(numbers_).subspan(given_, count)));
   given_ += count;

@@ -15,8 +15,13 @@ namespace headway::flow {
 /// more than `part_bytes`. Where parts end depends on the rows alone.
 class WindowStage : public Stage {
  public:
-  /// `rows` come in the order of `order`.
-  WindowStage(std::unique_ptr<Stage> rows, std::shared_ptr<const data::EpochOrder> order, arrow::MemoryPool* pool);
+  /// `rows` come in the order of `order`. Where they are dealt as they leave this stage, wide
+  /// values are put into `ring`, so that dealing does not copy them again.
+  WindowStage(std::unique_ptr<Stage> rows, std::shared_ptr<const data::EpochOrder> order, arrow::MemoryPool* pool,
+              std::shared_ptr<SharedRing> ring = nullptr);
+
+  /// How many rows are taken at a time, if each has so many bytes in columns of fixed width.
+  static std::int64_t rows_of_chunk(std::int64_t row_bytes);
 
   arrow::Result<std::optional<Chunk>> next() override;
   std::shared_ptr<arrow::Schema> schema() const override { return rows_->schema(); }
@@ -30,6 +35,7 @@ class WindowStage : public Stage {
   const std::unique_ptr<Stage> rows_;
   const std::shared_ptr<const data::EpochOrder> order_;
   arrow::MemoryPool* const pool_;
+  const std::shared_ptr<SharedRing> ring_;
 
   /// Of which rows are left, or whose unit's end has not been counted.
   std::optional<Chunk> chunk_;

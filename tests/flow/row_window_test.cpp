@@ -29,6 +29,26 @@ std::shared_ptr<arrow::RecordBatch> mixed_rows() {
   return arrow::RecordBatch::Make(arrow::schema(fields), 6, arrays);
 }
 
+constexpr std::int32_t wide_width = 600;
+
+/// Six rows of bytes, one of which is null, and of lists.
+std::shared_ptr<arrow::RecordBatch> wide_rows() {
+  arrow::FixedSizeBinaryBuilder bytes(arrow::fixed_size_binary(wide_width));
+  for (char i = 0; i < 6; ++i) {
+    BOOST_TEST_REQUIRE(
+        (i == 3 ? bytes.AppendNull() : bytes.Append(std::string(wide_width, static_cast<char>('a' + i)))).ok());
+  }
+  const auto list = arrow::fixed_size_list(arrow::float32(), 256);
+  arrow::FixedSizeListBuilder lists(arrow::default_memory_pool(), std::make_shared<arrow::FloatBuilder>(), list);
+  auto& values = static_cast<arrow::FloatBuilder&>(*lists.value_builder());
+  for (int i = 0; i < 6; ++i) {
+    BOOST_TEST_REQUIRE(lists.Append().ok());
+    for (int j = 0; j < 256; ++j) BOOST_TEST_REQUIRE(values.Append(static_cast<float>(1000 * i + j)).ok());
+  }
+  return arrow::RecordBatch::Make(arrow::schema({arrow::field("b", bytes.type()), arrow::field("l", list)}), 6,
+                                  {bytes.Finish().ValueOrDie(), lists.Finish().ValueOrDie()});
+}
+
 BOOST_AUTO_TEST_SUITE(row_windows)
 
 BOOST_AUTO_TEST_CASE(rows_are_taken_in_any_order_with_all_their_columns) {
@@ -103,23 +123,9 @@ BOOST_AUTO_TEST_CASE(lists_and_their_values_may_be_null) {
 }
 
 BOOST_AUTO_TEST_CASE(wide_values_stay_where_they_came) {
-  constexpr std::int32_t width = 600;
-  arrow::FixedSizeBinaryBuilder bytes(arrow::fixed_size_binary(width));
-  for (char i = 0; i < 6; ++i) {
-    BOOST_TEST_REQUIRE(
-        (i == 3 ? bytes.AppendNull() : bytes.Append(std::string(width, static_cast<char>('a' + i)))).ok());
-  }
-  const auto list = arrow::fixed_size_list(arrow::float32(), 256);
-  arrow::FixedSizeListBuilder lists(arrow::default_memory_pool(), std::make_shared<arrow::FloatBuilder>(), list);
-  auto& values = static_cast<arrow::FloatBuilder&>(*lists.value_builder());
-  for (int i = 0; i < 6; ++i) {
-    BOOST_TEST_REQUIRE(lists.Append().ok());
-    for (int j = 0; j < 256; ++j) BOOST_TEST_REQUIRE(values.Append(static_cast<float>(1000 * i + j)).ok());
-  }
-  const auto rows = arrow::RecordBatch::Make(arrow::schema({arrow::field("b", bytes.type()), arrow::field("l", list)}),
-                                             6, {bytes.Finish().ValueOrDie(), lists.Finish().ValueOrDie()});
+  const auto rows = wide_rows();
   RowWindow window(rows->schema(), 6, arrow::default_memory_pool());
-  BOOST_TEST(window.row_bytes() == width + 4 * 256);
+  BOOST_TEST(window.row_bytes() == wide_width + 4 * 256);
   for (int round = 0; round < 2; ++round) {
     // Pieces that begin within their arrays, and an empty one.
     for (const auto& piece : {rows->Slice(4, 2), rows->Slice(4, 0), rows->Slice(1, 3)}) {
@@ -133,6 +139,32 @@ BOOST_AUTO_TEST_CASE(wide_values_stay_where_they_came) {
              .ValueOrDie()));
     window.clear();
   }
+}
+
+BOOST_AUTO_TEST_CASE(wide_values_are_taken_into_a_ring_while_it_has_room) {
+  const auto rows = wide_rows();
+  Budget budget(1 << 20);
+  const auto ring = *SharedRing::make(budget, 8192);
+  RowWindow window(rows->schema(), 6, arrow::default_memory_pool(), ring);
+  BOOST_TEST(window.wide_row_bytes() == wide_width + 4 * 256);
+  BOOST_TEST(window.add(*rows).ok());
+  const std::vector<std::uint32_t> numbers{3, 0, 5, 1};
+  const auto expected =
+      arrow::ConcatenateRecordBatches({rows->Slice(3, 1), rows->Slice(0, 1), rows->Slice(5, 1), rows->Slice(1, 1)})
+          .ValueOrDie();
+  const auto is_in_ring = [&](const arrow::RecordBatch& taken) {
+    const auto& bytes = *taken.column_data(0)->buffers[1];
+    const auto& values = *taken.column_data(1)->child_data[0]->buffers[1];
+    return ring->has(bytes.data(), bytes.size()) && ring->has(values.data(), values.size());
+  };
+  auto first = window.take(numbers).ValueOrDie();
+  const auto second = window.take(numbers).ValueOrDie();
+  BOOST_TEST(is_in_ring(*first));
+  BOOST_TEST(!is_in_ring(*second));  // Two of 6496 bytes do not fit.
+  BOOST_TEST(first->Equals(*expected));
+  BOOST_TEST(second->Equals(*expected));
+  first = nullptr;
+  BOOST_TEST(is_in_ring(*window.take(numbers).ValueOrDie()));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -60,6 +60,37 @@ def test_an_exact_shuffle_beyond_memory_has_the_order_of_one_within(request, cap
     assert not np.array_equal(ids(tensors().random_shuffle(seed=4)), beyond)
 
 
+def wide_rows():
+    """Rows of 8 KB: a number, and 1,024 numbers that are equal to it."""
+    count = 6_000
+    values = pa.FixedSizeListArray.from_arrays(pa.array(np.repeat(np.arange(count), 1_024)), 1_024)
+    return data.from_arrow(pa.table({"id": np.arange(count), "values": values}))
+
+
+def assert_is_wide(batch):
+    assert (batch["values"] == batch["id"][:, None]).all()
+
+
+@pytest.mark.parametrize("shuffle", [{"local_shuffle_buffer_size": 1_500, "local_shuffle_seed": 5}, {}])
+def test_shuffled_wide_rows_are_the_same_in_small_batches_and_in_large_ones_that_a_loop_keeps(shuffle):
+    rows = wide_rows() if shuffle else wide_rows().random_shuffle(seed=5)
+    small = []
+    for batch in rows.iterator().iter_batches(batch_size=4, **shuffle):  # Each is a copy.
+        assert_is_wide(batch)
+        small += batch["id"].tolist()
+    kept, large = [], []
+    for number, batch in enumerate(rows.iterator().iter_batches(batch_size=96, **shuffle)):
+        assert_is_wide(batch)
+        large += batch["id"].tolist()
+        if number % 3 == 0:  # Others come at the places of those between them.
+            kept.append(batch)
+    assert large == small
+    assert sorted(large) == list(range(6_000)) != large
+    for number, batch in enumerate(kept):
+        assert_is_wide(batch)
+        assert batch["id"].tolist() == large[3 * 96 * number :][: len(batch["id"])]
+
+
 def files_below(folder):
     return {path.name for path in folder.rglob("*") if path.is_file() and path.stat().st_size}
 
