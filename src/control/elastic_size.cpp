@@ -2,6 +2,7 @@
 
 #include "control/marks.hpp"
 #include "control/worker_group.hpp"
+#include "core/counted.hpp"
 
 #include <utility>
 
@@ -17,7 +18,7 @@ std::optional<std::string> ElasticSize::size_notice(int workers) {
   if (told_ > workers) HEADWAY_MARK(shrunk);
   const std::string before = told_ > 0 ? ", " + std::to_string(told_) + " before" : "";
   told_ = workers;
-  return "The worker group has " + workers_text(workers) + " now" + before + " (num_workers is " +
+  return "The worker group has " + counted(workers, "worker") + " now" + before + " (num_workers is " +
          std::to_string(min_) + " to " + std::to_string(max_) + ")";
 }
 

@@ -3,6 +3,7 @@
 #include "control/run_controller.hpp"
 #include "control/run_words.hpp"
 #include "control/survivors.hpp"
+#include "core/counted.hpp"
 #include "core/lost_peer.hpp"
 
 #include <algorithm>
@@ -147,7 +148,7 @@ void RunController::group_is_over() {
 
 void RunController::restart() {
   if (size_.resizing()) {
-    out_.push(Notify{"Resizing the worker group of " + workers_text(group().size()) + " " + resumed_from() +
+    out_.push(Notify{"Resizing the worker group of " + counted(group().size(), "worker") + " " + resumed_from() +
                      ": there is capacity for more"});
     start_again();
     return;

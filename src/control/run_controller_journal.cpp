@@ -1,5 +1,6 @@
 #include "control/marks.hpp"
 #include "control/run_controller.hpp"
+#include "core/counted.hpp"
 #include "core/location.hpp"
 
 #include <algorithm>
@@ -128,8 +129,7 @@ void RunController::tell_of_taking_up(const FoundRun& found) {
   std::string text;
   if (is_complete(journal)) {
     const bool anew = !newest && !spec_.resume_from_checkpoint;
-    text = "The run in " + folder + " is complete (" + std::to_string(ledger_.count()) +
-           (ledger_.count() == 1 ? " report" : " reports") + ")" +
+    text = "The run in " + folder + " is complete (" + counted(ledger_.count(), "report") + ")" +
            (anew ? " and has no checkpoint: it trains again from the beginning, " + attempt +
                        ", and adds to the same result.json"
                  : ". Resuming " + from + ", " + attempt + " in the same folder") +

@@ -1,6 +1,7 @@
 #include "control/run_words.hpp"
 
 #include "control/worker_group.hpp"
+#include "core/counted.hpp"
 #include "core/location.hpp"
 #include "core/score.hpp"
 
@@ -12,10 +13,6 @@
 namespace headway::control {
 namespace {
 
-std::string counted(std::int64_t count, const std::string& thing) {
-  return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
-}
-
 std::string folder_of(const RunSpec& spec) { return join_location(spec.run.storage_path, spec.run.name); }
 
 std::string devices(const std::vector<WorkerPlan>& plans) {
@@ -25,7 +22,7 @@ std::string devices(const std::vector<WorkerPlan>& plans) {
     nodes.insert(plan.slot.hostname);
     for (const std::string& id : plan.slot.gpu_ids) gpus.emplace(plan.slot.node_id, id);
   }
-  const std::string what = gpus.empty() ? "CPUs" : counted(static_cast<std::int64_t>(gpus.size()), "GPU");
+  const std::string what = gpus.empty() ? "CPUs" : counted(gpus.size(), "GPU");
   if (nodes.size() == 1) return what + " of " + *nodes.begin();
   return what + " of " + std::to_string(nodes.size()) + " nodes";
 }
@@ -61,8 +58,7 @@ std::string new_words(const EndWords& end) {
 
 std::string begin_words(const RunSpec& spec, const std::vector<WorkerPlan>& plans) {
   const std::string results = "; results: " + shown_location(folder_of(spec));
-  if (spec.scaling.num_workers > 0)
-    return workers_text(static_cast<int>(plans.size())) + " on " + devices(plans) + results;
+  if (spec.scaling.num_workers > 0) return counted(plans.size(), "worker") + " on " + devices(plans) + results;
   return (plans.size() == 1 ? "trains in this process" : std::to_string(plans.size()) + " ranks of torchrun") + results;
 }
 

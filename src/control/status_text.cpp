@@ -2,6 +2,7 @@
 
 #include "control/run_words.hpp"
 #include "control/worker_group.hpp"
+#include "core/counted.hpp"
 
 #include <algorithm>
 #include <array>
@@ -18,7 +19,7 @@ std::string span_of(double seconds) { return span_words(from_seconds(seconds)); 
 std::string starting_text(const RunView& view) {
   const auto ready = std::count_if(view.ranks.begin(), view.ranks.end(),
                                    [](const RankView& rank) { return rank.phase != RankPhase::starting; });
-  const std::string group = workers_text(view.workers);
+  const std::string group = counted(view.workers, "worker");
   const std::string since = " for " + span_of(view.state_for_s);
   if (ready == view.workers) return "setting up " + group + since;
   return "starting " + group + (ready > 0 ? " (" + std::to_string(ready) + " ready)" : "") + ", importing" + since;
@@ -90,11 +91,11 @@ std::string status_text(const RunView& view, const RunSpec& spec) {
   switch (view.state) {
     case RunState::created:
     case RunState::preparing: return "preparing storage" + since;
-    case RunState::scheduling: return "waiting for capacity for " + workers_text(view.workers_max) + since;
+    case RunState::scheduling: return "waiting for capacity for " + counted(view.workers_max, "worker") + since;
     case RunState::starting: return starting_text(view);
     case RunState::running: return running_text(view, spec);
     case RunState::restarting: return "ending attempt " + std::to_string(view.attempt) + " to restart" + since;
-    case RunState::shutting_down: return "ending " + workers_text(view.workers) + since;
+    case RunState::shutting_down: return "ending " + counted(view.workers, "worker") + since;
     case RunState::validating: return "validating checkpoints" + since;
     case RunState::closing: return "bringing files to storage" + since;
     case RunState::finished:

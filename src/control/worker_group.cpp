@@ -13,8 +13,6 @@ std::string seconds_text(Duration duration) {
   return text.data();
 }
 
-std::string workers_text(int workers) { return std::to_string(workers) + (workers == 1 ? " worker" : " workers"); }
-
 std::string WorkerGroup::report_name(std::int64_t index) const {
   return "report #" + std::to_string(place_of_report(index) + 1);
 }

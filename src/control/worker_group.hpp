@@ -15,9 +15,6 @@ namespace headway::control {
 /// "30.0 s".
 std::string seconds_text(Duration duration);
 
-/// "1 worker", "3 workers".
-std::string workers_text(int workers);
-
 /// Where one rank of an attempt stands.
 enum class RankPhase { starting, ready, training, reporting, gathering, returned, raised, exited };
 BOOST_DESCRIBE_ENUM(RankPhase, starting, ready, training, reporting, gathering, returned, raised, exited)

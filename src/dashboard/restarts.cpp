@@ -1,14 +1,12 @@
 #include "dashboard/restarts.hpp"
 
+#include "core/counted.hpp"
 #include "dashboard/verdict.hpp"
 
 namespace headway::dashboard {
 namespace {
 
-std::string reports_words(double count) {
-  const auto number = static_cast<std::int64_t>(count);
-  return std::to_string(number) + (number == 1 ? " report" : " reports");
-}
+std::string reports_words(double count) { return counted(static_cast<std::int64_t>(count), "report"); }
 
 std::string place_words(std::optional<double> last) {
   if (!last) return "";

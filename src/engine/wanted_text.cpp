@@ -1,11 +1,11 @@
 #include "engine/wanted_text.hpp"
 
+#include "core/counted.hpp"
+
 #include <algorithm>
 
 namespace headway::engine {
 namespace {
-
-std::string workers_text(int workers) { return std::to_string(workers) + (workers == 1 ? " worker" : " workers"); }
 
 std::string selectors_text(const std::vector<Labels>& selectors) {
   if (selectors.empty()) return "";
@@ -21,8 +21,8 @@ std::string selectors_text(const std::vector<Labels>& selectors) {
 
 std::string to_text(const Wanted& wanted) {
   std::string text = wanted.workers_min == wanted.workers_max
-                         ? workers_text(wanted.workers_min)
-                         : std::to_string(wanted.workers_min) + " to " + workers_text(wanted.workers_max);
+                         ? counted(wanted.workers_min, "worker")
+                         : std::to_string(wanted.workers_min) + " to " + counted(wanted.workers_max, "worker");
   if (!wanted.claim.hard.empty()) text += " with " + resources_text(wanted.claim.hard) + " each";
   if (!wanted.beside.empty()) text += " and " + resources_text(wanted.beside) + " beside them (trainer_resources)";
   text += selectors_text(wanted.claim.selectors);

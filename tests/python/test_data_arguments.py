@@ -76,6 +76,11 @@ METHODS = [
     ),
     (ROWS.mix, {}, ValueError, "others", "empty", "at least one data set"),
     (ROWS.join, {"ds": 3, "join_type": "inner"}, TypeError, "ds", "3 (int)", "a headway.data.Dataset"),
+    (
+        *(ROWS.join, {"ds": ROWS, "join_type": "inner", "num_partitions": 0}, ValueError),
+        *("num_partitions", "0", ABOVE_0),
+    ),
+    (ROWS.groupby, {"key": "id", "num_partitions": "a"}, TypeError, "num_partitions", "'a' (str)", ABOVE_0),
     (ROWS.join, {"ds": ROWS, "join_type": "cross"}, ValueError, "join_type", "'cross'", "inner, left_outer"),
     (ROWS.streaming_train_test_split, {"test_size": 1.0}, ValueError, "test_size", "1.0", "between 0 and 1"),
     (

@@ -37,6 +37,11 @@ def check_above_0(argument: str, value: object, allowed: str = "an integer above
     return number
 
 
+def check_none_or_above_0(argument: str, value: object) -> int | None:
+    """None, or an int of at least 1; see :func:`check_int`."""
+    return None if value is None else check_above_0(argument, value, "None or an integer above 0")
+
+
 def check_epoch(epoch: object) -> int:
     """The argument of a ``set_epoch``."""
     return check_int("epoch", epoch, "the number of an epoch, an int")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from headway._values.arguments import check_int, refuse
+from headway._values.arguments import check_int, check_none_or_above_0, refuse
 from headway._values.named_arguments import offer
 from headway.data._context import DataContext
 from headway.data._dataset import Dataset
-from headway.data._memory import above_0, blocks, cut
+from headway.data._memory import blocks, cut
 from headway.data._scheduling import takes_scheduling
 from headway.data._sources import of_python
 
@@ -142,8 +142,8 @@ def read_datasource(
     """
     if not isinstance(datasource, Datasource):
         refuse("datasource", datasource, "a headway.data.Datasource")
-    above_0("concurrency", concurrency)
-    above_0("override_num_blocks", override_num_blocks)
+    check_none_or_above_0("concurrency", concurrency)
+    check_none_or_above_0("override_num_blocks", override_num_blocks)
     pieces = blocks(parallelism, override_num_blocks)
     tasks = list(datasource.get_read_tasks(pieces or DataContext.get_current().read_op_min_num_blocks))
     if not tasks:

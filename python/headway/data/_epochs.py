@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from headway import _core
-from headway._values.arguments import check_above_0, check_bool, check_int
+from headway._values.arguments import check_bool, check_int, check_none_or_above_0
 from headway.data import _client
 from headway.data._seeds import check_seed
 
@@ -64,8 +64,7 @@ def checked_consumption(
     if check_int("prefetch_batches", prefetch_batches, "0 or more") < 0:
         raise ValueError(f"prefetch_batches is {prefetch_batches}; allowed: 0 or more")
     for name, value in (("batch_size", batch_size), ("local_shuffle_buffer_size", buffer_size)):
-        if value is not None:
-            check_above_0(name, value, "None or an integer above 0")
+        check_none_or_above_0(name, value)
     if buffer_size is not None and batch_size is None:
         raise ValueError("local_shuffle_buffer_size is given without batch_size; allowed: with a batch_size")
     return {

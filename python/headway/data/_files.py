@@ -7,14 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headway._storage import locations
-from headway._values.arguments import (
-    check_above_0,
-    check_bool,
-    check_instance,
-    check_str,
-    check_texts,
-    refuse,
-)
+from headway._values.arguments import check_bool, check_instance, check_none_or_above_0, check_str, check_texts, refuse
 from headway.data import _functions, _locations
 from headway.data._dataset import Dataset
 from headway.data._plan import Plan
@@ -132,9 +125,7 @@ def read(kind: str, paths: Any, given: FileArguments, **options: Any) -> Dataset
     if given.partition_filter is not None:
         places = _locations.filtered(places, given.partition_filter)
     for name in ("concurrency", "override_num_blocks"):
-        value = getattr(given, name)
-        if value is not None:
-            check_above_0(name, value, "None or an integer above 0")
+        check_none_or_above_0(name, getattr(given, name))
     extensions = given.file_extensions
     common = {
         "partitioning": _partitioning(given.partitioning),

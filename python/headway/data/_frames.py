@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from headway._values.arguments import refuse
+from headway._values.arguments import check_none_or_above_0, refuse
 from headway.data._dataset import MaterializedDataset
-from headway.data._memory import above_0, cut, kept_tables, pieces_of, table_of_frame
+from headway.data._memory import cut, kept_tables, pieces_of, table_of_frame
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,8 +49,8 @@ def from_spark(
         >>> def prices(spark):
         ...     return headway.data.from_spark(spark.read.parquet("prices"))
     """
-    above_0("parallelism", parallelism)
-    above_0("override_num_blocks", override_num_blocks)
+    check_none_or_above_0("parallelism", parallelism)
+    check_none_or_above_0("override_num_blocks", override_num_blocks)
     if not _is_of(df, "pyspark") or not hasattr(df, "toPandas"):
         refuse("df", df, "a pyspark.sql.DataFrame")
     made = df.toArrow() if hasattr(df, "toArrow") else table_of_frame(df.toPandas())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-from headway._values.arguments import check_bool, check_str, check_texts, refuse
+from headway._values.arguments import check_bool, check_none_or_above_0, check_str, check_texts, refuse
 from headway.data import _functions, _own_aggregates, aggregate
 from headway.data._aggregate_functions import EngineFn
 from headway.data._base import DatasetPart
@@ -31,6 +31,7 @@ class Whole(DatasetPart):
             key: A column, several, or None: all rows are one group.
             num_partitions: Kept for scripts that give it; the engine cuts by itself.
         """
+        check_none_or_above_0("num_partitions", num_partitions)
         keys = [key] if isinstance(key, str) else key
         names = [] if keys is None else check_texts("key", keys, "None, a column's name, or a list of names")
         return GroupedData(self, names)

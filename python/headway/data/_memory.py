@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from headway._values.arguments import check_int, refuse
+from headway._values.arguments import check_int, check_none_or_above_0, refuse
 from headway._worker.functions.no_columns import without_columns
 from headway.data import _materialize
 from headway.data._base import kept
@@ -16,7 +16,6 @@ from headway.data._plan import Plan
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_BLOCKS = "None or an integer above 0"
 #: Items of an iterator that are written at a time.
 _ROWS_AT_ONCE = 65536
 #: Each piece of 1 MiB takes some memory of the data process, before any is read.
@@ -40,7 +39,7 @@ def range(
         1000
     """
     _check_rows(n)
-    above_0("concurrency", concurrency)
+    check_none_or_above_0("concurrency", concurrency)
     return cut(Dataset._of(Plan.source("range", {"rows": n})), blocks(parallelism, override_num_blocks))
 
 
@@ -67,7 +66,7 @@ def range_tensor(
         (3, 2, 2)
     """
     _check_rows(n)
-    above_0("concurrency", concurrency)
+    check_none_or_above_0("concurrency", concurrency)
     if isinstance(shape, (str, bytes)) or not isinstance(shape, Sequence):
         refuse("shape", shape, "a tuple of lengths")
     lengths = [check_int(f"shape[{index}]", each, "an integer above 0") for index, each in enumerate(shape)]
@@ -191,7 +190,7 @@ def from_huggingface(
         ...     import datasets
         ...     return headway.data.from_huggingface(datasets.load_dataset("yelp_review_full")["train"])
     """
-    above_0("concurrency", concurrency)
+    check_none_or_above_0("concurrency", concurrency)
     pieces = blocks(parallelism, override_num_blocks)
     if isinstance(dataset, Mapping):
         names = ", ".join(map(repr, dataset))
@@ -306,7 +305,7 @@ def _table_of(columns: Mapping[str, Any]) -> pa.Table:
 
 def cut(made: Any, blocks: int | None) -> Any:
     """The same rows in so many pieces; None: as they are."""
-    above_0("override_num_blocks", blocks)
+    check_none_or_above_0("override_num_blocks", blocks)
     return made if blocks is None else made.repartition(blocks)
 
 
@@ -326,9 +325,3 @@ def _check_rows(n: Any) -> None:
         raise ValueError(f"n is {n}; allowed: 0 or more")
     if n > _RANGE_MAX:
         raise ValueError(f"n is {n}; allowed: at most {_RANGE_MAX}")
-
-
-def above_0(argument: str, value: Any) -> None:
-    """Raises TypeError or ValueError for what is no number of pieces."""
-    if value is not None and check_int(argument, value, _BLOCKS) < 1:
-        raise ValueError(f"{argument} is {value}; allowed: {_BLOCKS}")

@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from headway._values.arguments import check_above_0, check_bool, check_number, check_str, check_texts, refuse
+from headway._values.arguments import (
+    check_above_0,
+    check_bool,
+    check_none_or_above_0,
+    check_number,
+    check_str,
+    check_texts,
+    refuse,
+)
 from headway.data._base import DatasetPart
 from headway.data._scheduling import takes_scheduling
 from headway.data._seeds import check_seed
@@ -238,6 +246,7 @@ class Order(DatasetPart):
             right_suffix: Behind the other one's.
         """
         _check_datasets("ds", [ds])
+        check_none_or_above_0("num_partitions", num_partitions)
         if check_str("join_type", join_type, ", ".join(_JOINS)) not in _JOINS:
             raise ValueError(f"join_type is {join_type!r}; allowed: {', '.join(_JOINS)}")
         left = check_texts("on", [on] if isinstance(on, str) else on, "columns' names")

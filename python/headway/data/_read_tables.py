@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from headway._values.arguments import check_int, check_str, check_texts, refuse
+from headway._values.arguments import check_int, check_none_or_above_0, check_str, check_texts, refuse
 from headway._values.packages import check_installed, needed
 from headway.data._dataset import Dataset
 from headway.data._iceberg import check_condition, iceberg_catalog
 from headway.data._locations import column_names
-from headway.data._memory import above_0, blocks, cut
+from headway.data._memory import blocks, cut
 from headway.data._scheduling import takes_scheduling
 from headway.data._sources import of_python
 
@@ -59,8 +59,8 @@ def read_lance(
         refuse("version", version, "None, a number or a tag")
     if filter is not None:
         check_str("filter", filter, "None or a condition of SQL")
-    above_0("concurrency", concurrency)
-    above_0("override_num_blocks", override_num_blocks)
+    check_none_or_above_0("concurrency", concurrency)
+    check_none_or_above_0("override_num_blocks", override_num_blocks)
     scan = _scan(scanner_options, columns=column_names("columns", columns), filter=filter)
     limit = scan.pop("limit", None)
     options = _mapping("storage_options", storage_options)
@@ -121,8 +121,8 @@ def read_delta(
     check_str("path", path, "a table's folder or URL")
     if version is not None:
         check_int("version", version, "None or a number")
-    above_0("concurrency", concurrency)
-    above_0("override_num_blocks", override_num_blocks)
+    check_none_or_above_0("concurrency", concurrency)
+    check_none_or_above_0("override_num_blocks", override_num_blocks)
     names = column_names("columns", columns)
     files = _DeltaFiles(path, version, _mapping("storage_options", storage_options), names)
     check_installed("read_delta", "deltalake")
@@ -177,7 +177,7 @@ def read_iceberg(
     if snapshot_id is not None and not isinstance(snapshot_id, int):
         refuse("snapshot_id", snapshot_id, "None or a number")
     pieces = blocks(parallelism, override_num_blocks)
-    above_0("override_num_blocks", pieces)
+    check_none_or_above_0("override_num_blocks", pieces)
     check_installed("read_iceberg", "pyiceberg")
     table = iceberg_catalog(load).load_table(table_identifier)
     scan = table.scan(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
-from headway._values.arguments import check_bool, check_int, check_number, check_str, refuse
+from headway._values.arguments import check_above_0, check_bool, check_int, check_number, check_str, refuse
 from headway.data import _client, _materialize, _sharing
 from headway.data._base import DatasetPart, kept
 from headway.data._consume import Consume
@@ -92,8 +92,7 @@ class Splits(Consume, DatasetPart):
                 left out.
             locality_hints: Kept for scripts that give it; data is on this machine.
         """
-        if check_int("n", n, "an integer above 0") < 1:
-            raise ValueError(f"n is {n}; allowed: an integer above 0")
+        check_above_0("n", n)
         whole = self.materialize()
         rows = whole.count()
         if check_bool("equal", equal):
@@ -226,8 +225,7 @@ class Splits(Consume, DatasetPart):
             ...     sum(threads.map(total, shards))
             4950
         """
-        if check_int("n", n, "an integer above 0") < 1:
-            raise ValueError(f"n is {n}; allowed: an integer above 0")
+        check_above_0("n", n)
         check_bool("equal", equal)
         if locality_hints is not None and len(locality_hints) != n:
             raise ValueError(f"locality_hints has {len(locality_hints)} ids; allowed: None or {n} ids")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from headway._values.arguments import check_int, refuse
+from headway._values.arguments import check_none_or_above_0, refuse
 from headway._values.packages import needed
 from headway.data._consume import Consume
 
@@ -24,9 +24,7 @@ class ToFrames(Consume):
         Raises:
             ModuleNotFoundError: Dask is not installed.
         """
-        allowed = "None or an integer above 0"
-        if npartitions is not None and check_int("npartitions", npartitions, allowed) < 1:
-            raise ValueError(f"npartitions is {npartitions}; allowed: {allowed}")
+        check_none_or_above_0("npartitions", npartitions)
         dask = (
             needed("to_dask", "dask.dataframe", "dask[dataframe]") if _is_there("dask") else needed("to_dask", "dask")
         )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, cast
 
-from headway._values.arguments import check_bool, check_int, check_str, refuse
+from headway._values.arguments import check_bool, check_none_or_above_0, check_str, refuse
 from headway._values.log import warn
 from headway.data import _client, _locations, _webdataset, _write_options
 from headway.data._base import DatasetPart
@@ -335,8 +335,7 @@ class Write(DatasetPart):
         least, most, number = rows
         named = {"min_rows_per_file": least, "max_rows_per_file": most, "num_rows_per_file": number}
         for name, each in named.items():
-            if each is not None and check_int(name, each, "None or an integer above 0") < 1:
-                raise ValueError(f"{name} is {each}; allowed: None or an integer above 0")
+            check_none_or_above_0(name, each)
         if least is not None and number is not None:
             raise ValueError("num_rows_per_file is given beside min_rows_per_file; allowed: one of them")
         least = number if least is None else least

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from headway._values.arguments import check_int, check_str, refuse
+from headway._values.arguments import check_above_0, check_str, refuse
 from headway._values.packages import check_installed, needed
 from headway.data import _client, _types
 from headway.data._consume import Consume
@@ -83,8 +83,7 @@ class WriteElsewhere(Consume):
         """
         check_str("path", path, "a folder or URL")
         for name, rows in (("min_rows_per_file", min_rows_per_file), ("max_rows_per_file", max_rows_per_file)):
-            if check_int(name, rows, "an integer above 0") < 1:
-                raise ValueError(f"{name} is {rows}; allowed: an integer above 0")
+            check_above_0(name, rows)
         chosen = _table_mode(mode, {"create": "create", "append": "append", "overwrite": "overwrite"})
         options = _options(storage_options)
         write = needed("write_lance", "lance", "pylance").write_dataset

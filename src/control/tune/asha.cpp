@@ -3,6 +3,7 @@
 #include "control/tune/arguments.hpp"
 #include "control/tune/decision_words.hpp"
 #include "control/tune/percentile.hpp"
+#include "core/counted.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -169,8 +170,7 @@ std::string Asha::words_of(const Rung& rung, double score, double cutoff) const 
   const double percent = kept_percent(spec_.reduction_factor);
   return "ASHA: " + short_number(less ? -score : score) + (less ? " is above the " : " is below the ") +
          ordinal(less ? 100 - percent : percent) + " percentile " + short_number(less ? -cutoff : cutoff) + " of " +
-         std::to_string(rung.records.size()) + (rung.records.size() == 1 ? " trial at " : " trials at ") +
-         time_words(spec_.time_attr, rung.milestone);
+         counted(rung.records.size(), "trial") + " at " + time_words(spec_.time_attr, rung.milestone);
 }
 
 }  // namespace headway::control::tune

@@ -2,6 +2,7 @@
 
 #include "control/tune/decision_words.hpp"
 #include "core/config.hpp"
+#include "core/counted.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -14,8 +15,6 @@ namespace {
 constexpr Duration rounding = std::chrono::milliseconds(1);
 /// Trials that the search has suggested, beyond those that are starting.
 constexpr int suggested_ahead = 2;
-
-std::string trials_text(std::size_t count) { return std::to_string(count) + (count == 1 ? " trial" : " trials"); }
 
 }  // namespace
 
@@ -261,7 +260,7 @@ void TuneController::complete(std::int64_t number, const std::string& words) {
     scheduler_.completed(*progress, effects);
     apply(effects);
   }
-  const std::string reports = std::to_string(trial.reports) + (trial.reports == 1 ? " report" : " reports");
+  const std::string reports = counted(trial.reports, "report");
   end(number, TrialState::terminated, words.empty() ? "it has returned after " + reports : words);
 }
 
@@ -385,8 +384,8 @@ void TuneController::finish_when_done() {
   if (!search_over_ && !search_waits_) return ask_for_more();
   finished_ = true;
   if (search_over_) {
-    commands_.emplace_back(
-        FinishExperiment{"finished", "all of " + trials_text(trials_.size()) + " have ended", std::ssize(trials_)});
+    commands_.emplace_back(FinishExperiment{"finished", "all of " + counted(trials_.size(), "trial") + " have ended",
+                                            std::ssize(trials_)});
   } else {
     commands_.emplace_back(FinishExperiment{"finished", "no trial is left, and the search has no suggestion"});
   }

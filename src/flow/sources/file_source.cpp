@@ -1,3 +1,4 @@
+#include "core/counted.hpp"
 #include "core/json.hpp"
 #include "core/location.hpp"
 #include "core/text.hpp"
@@ -161,7 +162,7 @@ class FileSource : public Source {
     if (last.file != first.file) {
       const std::int64_t row = first.first_row + unit.skipped;
       if (row > 0) words += " from row " + std::to_string(row) + " on";
-      return words + " and " + std::to_string(last.file - first.file) + " more files";
+      return words + " and " + counted(last.file - first.file, "more file");
     }
     const bool from_begin = begin == 0 || pieces_[begin - 1].file != first.file;
     const bool to_end = end == pieces_.size() || pieces_[end].file != first.file;

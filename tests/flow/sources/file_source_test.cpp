@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(small_files_are_one_unit_and_finer_units_are_of_fewer_files
   const auto finer = packed->in_finer_units({.rows_min = 63});
   BOOST_TEST(rows_of_units(*finer) == (Rows{100, 100, 100, 105}));
   BOOST_TEST(words_of_units(*finer, files.disk.root()) ==
-             (Words{"0.parquet", "1.parquet", "2.parquet", "3.parquet and 1 more files"}));
+             (Words{"0.parquet", "1.parquet", "2.parquet", "3.parquet and 1 more file"}));
   BOOST_TEST(combined(rows_of(*finer))->Equals(*combined(rows_of(*packed))));
 }
 
@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(finer_units_have_whole_batches) {
   BOOST_TEST(rows_of_units(*finer) == (Rows{96, 96, 64, 96, 15}));
   BOOST_TEST(combined(rows_of(*finer))->Equals(*combined(rows_of(*packed))));
   const std::string folder = files.disk.root() + "/";
-  BOOST_TEST(finer->units()[1].where == folder + "0.parquet from row 96 on and 1 more files");
+  BOOST_TEST(finer->units()[1].where == folder + "0.parquet from row 96 on and 1 more file");
   BOOST_TEST(finer->place_of(finer->units()[1], 3) == folder + "0.parquet, row 99");
   BOOST_TEST(finer->place_of(finer->units()[1], 4) == folder + "1.parquet, row 0");
   for (const std::int64_t batch : {1, 7, 32, 101}) {
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(where_rows_are_not_known_finer_units_have_about_as_many_byt
   const auto finer = packed->in_finer_units({.units = 5});
   BOOST_TEST(rows_of_units(*finer) == (Rows{-1, -1, -1, -1}));
   BOOST_TEST(words_of_units(*finer, disk.root()) ==
-             (Words{"0.txt and 1 more files", "2.txt and 1 more files", "4.txt", "5.txt and 1 more files"}));
+             (Words{"0.txt and 1 more file", "2.txt and 1 more file", "4.txt", "5.txt and 1 more file"}));
   BOOST_TEST(combined(rows_of(*finer))->Equals(*combined(rows_of(*packed))));
   BOOST_TEST(packed->in_finer_units({.units = 100})->units().size() == paths.size());
 }

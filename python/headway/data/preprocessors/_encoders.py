@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from headway._values.arguments import check_bool, check_int, check_str, refuse
+from headway._values.arguments import check_above_0, check_bool, check_str, refuse
 from headway.data._dataset import Dataset
 from headway.data.preprocessors import _statistics
 from headway.data.preprocessors._base import Preprocessor, check_dataset, column_of
@@ -315,6 +315,5 @@ def _limits(argument: str, given: Any, columns: Sequence[str]) -> dict[str, int]
     for name, limit in given.items():
         if name not in columns:
             raise ValueError(f"{argument} has {name!r}; allowed: one of columns: {', '.join(columns)}")
-        if check_int(f"{argument}[{name!r}]", limit, "an integer above 0") < 1:
-            raise ValueError(f"{argument}[{name!r}] is {limit}; allowed: an integer above 0")
+        check_above_0(f"{argument}[{name!r}]", limit)
     return dict(given)

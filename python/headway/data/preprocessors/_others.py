@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
-from headway._values.arguments import check_bool, check_int, check_str, refuse
+from headway._values.arguments import check_above_0, check_bool, check_str, refuse
 from headway.data import _functions
 from headway.data._dataset import Dataset
 from headway.data.preprocessors import _statistics
@@ -189,8 +189,8 @@ class UniformKBinsDiscretizer(_Discretizer):
         super().__init__(columns, bins, right=right, include_lowest=include_lowest, output_columns=output_columns)
         numbers = bins if isinstance(bins, Mapping) else dict.fromkeys(self.columns, bins)
         for name in self.columns:
-            if check_int("UniformKBinsDiscretizer.bins", numbers.get(name), "an integer above 0") < 1:
-                raise ValueError(f"UniformKBinsDiscretizer.bins is {bins}; allowed: an integer above 0")
+            argument = "UniformKBinsDiscretizer.bins"
+            check_above_0(f"{argument}[{name!r}]" if isinstance(bins, Mapping) else argument, numbers.get(name))
         self._numbers = dict(numbers)
 
     def _fit(self, ds: Dataset) -> None:
@@ -344,10 +344,3 @@ class BatchMapper(Preprocessor):
             data: A batch of any format.
         """
         return self.fn(data) if self.batch_format != "numpy" else in_its_format(data, self.fn)
-
-
-def check_count(argument: str, value: Any) -> int:
-    """An integer above 0."""
-    if check_int(argument, value, "an integer above 0") < 1:
-        raise ValueError(f"{argument} is {value}; allowed: an integer above 0")
-    return int(value)

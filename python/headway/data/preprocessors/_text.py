@@ -8,11 +8,10 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from headway._values.arguments import check_bool, check_str, refuse
+from headway._values.arguments import check_above_0, check_bool, check_str, refuse
 from headway.data._dataset import Dataset
 from headway.data.preprocessors import _statistics
 from headway.data.preprocessors._base import Preprocessor, column_of
-from headway.data.preprocessors._others import check_count
 
 TokenizationFn = Callable[[str], Iterable[str]]
 
@@ -105,7 +104,7 @@ class HashingVectorizer(Preprocessor):
         output_columns: Sequence[str] | None = None,
     ):
         super().__init__(columns, output_columns)
-        self.num_features = check_count("HashingVectorizer.num_features", num_features)
+        self.num_features = check_above_0("HashingVectorizer.num_features", num_features)
         self.tokenization_fn = _checked("HashingVectorizer.tokenization_fn", tokenization_fn)
 
     def _transform(self, batch: dict[str, Any]) -> dict[str, Any]:
@@ -140,7 +139,7 @@ class FeatureHasher(Preprocessor):
 
     def __init__(self, columns: Sequence[str], num_features: int, output_column: str):
         super().__init__(columns)
-        self.num_features = check_count("FeatureHasher.num_features", num_features)
+        self.num_features = check_above_0("FeatureHasher.num_features", num_features)
         self.output_column = check_str("FeatureHasher.output_column", output_column, "a column's name")
         self.output_columns = [output_column]
 
@@ -185,7 +184,7 @@ class CountVectorizer(Preprocessor):
         self.tokenization_fn = _checked("CountVectorizer.tokenization_fn", tokenization_fn)
         self.max_features = None
         if max_features is not None:
-            self.max_features = check_count("CountVectorizer.max_features", max_features)
+            self.max_features = check_above_0("CountVectorizer.max_features", max_features)
 
     def _fit(self, ds: Dataset) -> None:
         counts: dict[str, collections.Counter[str]] = {name: collections.Counter() for name in self.columns}

@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from headway._values.arguments import check_bool, check_int, check_number, refuse
+from headway._values.arguments import check_bool, check_none_or_above_0, check_number, refuse
 from headway.train._boosting.columns import chosen, features_of, iterator_of, role_of
 from headway.train._boosting.shares import slices, table_of, threads
 
@@ -120,10 +120,8 @@ def _check(
     on_disk = check_bool("external_memory", external_memory)
     if missing is not None:
         check_number("missing", missing, "None or a number")
-    above_0 = "None or an integer above 0"
     for name, value in (("batch_size", batch_size), ("max_bin", max_bin), ("nthread", nthread)):
-        if value is not None and check_int(name, value, above_0) < 1:
-            raise ValueError(f"{name} is {value}; allowed: {above_0}")
+        check_none_or_above_0(name, value)
         if value is not None and name != "nthread" and not on_disk:
             raise ValueError(f"{name} is {value} without external_memory; allowed: with external_memory=True")
 
