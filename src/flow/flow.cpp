@@ -179,7 +179,7 @@ arrow::Status Flow::check_sources(const BuiltPlan& built, data::Cursor& cursor) 
                                 "max_errored_blocks that was not there before");
 }
 
-arrow::Status Flow::open_outlets(const data::Cursor& cursor, const SharedRing* ring) {
+arrow::Status Flow::open_outlets(const data::Cursor& cursor, const std::shared_ptr<SharedRing>& ring) {
   for (const Member& member : members_) {
     const Result<void> opened = member.outlet->open(to_json(cursor), ring);
     if (!opened) return status_of(opened.error());
@@ -189,9 +189,9 @@ arrow::Status Flow::open_outlets(const data::Cursor& cursor, const SharedRing* r
 
 arrow::Status Flow::deal_epoch() {
   ARROW_ASSIGN_OR_RAISE(data::Cursor cursor, start_cursor(input_->identity_of(input_->plan)));
-  ARROW_ASSIGN_OR_RAISE(BuiltPlan built, build(cursor));
+  ARROW_ASSIGN_OR_RAISE(BuiltPlan built, build(cursor, true));
   ARROW_RETURN_NOT_OK(check_sources(built, cursor));
-  ARROW_RETURN_NOT_OK(open_outlets(cursor, built.ring.get()));
+  ARROW_RETURN_NOT_OK(open_outlets(cursor, built.ring));
   rows_before_ = cursor.rows_before;
   for (std::uint32_t layout = 0;; ++layout) {
     // Rows that wait would keep a function's worker, or half of the memory, from others.
@@ -201,13 +201,14 @@ arrow::Status Flow::deal_epoch() {
     // What comes next has the wider types; clients keep the batches that they have.
     built.stage->stop();
     gauges_->begin_anew();
-    ARROW_ASSIGN_OR_RAISE(BuiltPlan again, build(cursor));
+    // They know no other ring than the first one.
+    ARROW_ASSIGN_OR_RAISE(BuiltPlan again, build(cursor, false));
     built = std::move(again);
   }
 }
 
 /// The stages of the epoch from the cursor on.
-arrow::Result<BuiltPlan> Flow::build(const data::Cursor& cursor) {
+arrow::Result<BuiltPlan> Flow::build(const data::Cursor& cursor, bool with_ring) {
   EpochConfig config;
   config.seed = cursor.seed;
   config.epoch = cursor.epoch;
@@ -219,8 +220,10 @@ arrow::Result<BuiltPlan> Flow::build(const data::Cursor& cursor) {
   config.lanes = cursor.lanes;
   config.shares = shares_of(consumption_, members_);
   config.rows_before = cursor.rows_before;
-  config.rows_dealt = consumption_.batch_size.value_or(0) * static_cast<std::int64_t>(members_.size()) *
-                      (std::max(consumption_.prefetch, 0) + batches_beside_prefetch);
+  if (with_ring) {
+    config.rows_dealt = consumption_.batch_size.value_or(0) * static_cast<std::int64_t>(members_.size()) *
+                        (std::max(consumption_.prefetch, 0) + batches_beside_prefetch);
+  }
   return PlanBuilder(engine_, *input_, config, gauges_).build();
 }
 

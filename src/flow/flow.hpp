@@ -53,11 +53,11 @@ class Flow {
   bool run();
   arrow::Status wait_until_wanted();
   arrow::Status deal_epoch();
-  arrow::Result<BuiltPlan> build(const data::Cursor& cursor);
+  arrow::Result<BuiltPlan> build(const data::Cursor& cursor, bool with_ring);
   arrow::Status deal(BuiltPlan& built, data::Cursor& cursor, std::uint32_t layout);
   arrow::Result<data::Cursor> start_cursor(const data::PlanIdentity& identity) const;
   arrow::Status check_sources(const BuiltPlan& built, data::Cursor& cursor) const;
-  arrow::Status open_outlets(const data::Cursor& cursor, const SharedRing* ring);
+  arrow::Status open_outlets(const data::Cursor& cursor, const std::shared_ptr<SharedRing>& ring);
   arrow::Status pull(BuiltPlan& built, RowDealer& dealer, StageGauge& dealing);
   void end(const RowDealer& dealer, const ErroredUnits& errored);
   void fail(const arrow::Status& status);

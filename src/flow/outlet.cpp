@@ -80,7 +80,8 @@ Result<bool> Outlet::deal(const SlotBatch& batch, std::uint32_t layout, feed::Ba
   return true;
 }
 
-Result<void> Outlet::open(Json cursor, const SharedRing* ring) {
+Result<void> Outlet::open(Json cursor, const std::shared_ptr<SharedRing>& ring) {
+  memory_->set_ring(ring);
   Result<wire::Fd> memory = memory_->share();
   if (!memory) return memory.error();
   Result<wire::Fd> doorbell = rings_.share_doorbell();
@@ -115,6 +116,7 @@ void Outlet::finish(wire::Frame frame) {
   rings_.finish();
   (void)collect();
   memory_->drop_free_ones();
+  memory_->drop_free_rows();
   send(std::move(frame));
 }
 
@@ -128,7 +130,10 @@ bool Outlet::release(const std::vector<std::int64_t>& slots) {
   if (!collect()) return false;
   if (!std::ranges::all_of(slots, [this](std::int64_t slot) { return memory_->give_back(slot); })) return false;
   const std::lock_guard lock(mutex_);
-  if (finished_) memory_->drop_free_ones();
+  if (finished_) {
+    memory_->drop_free_ones();
+    memory_->drop_free_rows();
+  }
   return true;
 }
 

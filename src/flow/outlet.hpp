@@ -38,7 +38,7 @@ class Outlet {
   void wait_for_need(bool others);
   /// The stream's first message: where batches will be. `ring`: what of them may lie outside slots;
   /// may be null. Any thread. Errors: `unavailable`.
-  Result<void> open(Json cursor, const SharedRing* ring);
+  Result<void> open(Json cursor, const std::shared_ptr<SharedRing>& ring);
   /// Any thread.
   void send(wire::Frame frame);
   /// Sends the last message. Slots that come back are given up from now on.

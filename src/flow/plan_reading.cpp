@@ -151,7 +151,7 @@ arrow::Result<std::shared_ptr<SharedRing>> PlanBuilder::ring_for_shuffled(
   if (schema == nullptr) return nullptr;  // A function's first output shows its columns.
   const RowWindow window(schema, -1, engine_.budget().pool());
   const std::int64_t rows = config_.rows_dealt + 2 * WindowStage::rows_of_chunk(window.row_bytes());
-  return ring_of(rows * window.wide_row_bytes());
+  return ring_of(rows * window.row_bytes_in_ring());
 }
 
 /// Null: there is no room for one.

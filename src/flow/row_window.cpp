@@ -130,10 +130,7 @@ RowWindow::RowWindow(std::shared_ptr<arrow::Schema> schema, std::int64_t rows_ex
   for (Fixed& column : fixed_) {
     row_bytes_ += column.width;
     column.is_wide = column.width >= wide_bytes;
-    if (column.is_wide) {
-      wide_row_bytes_ += column.width;
-      continue;
-    }
+    if (column.is_wide) continue;
     column.at = stride_;
     stride_ += column.width;
   }
@@ -220,7 +217,7 @@ void RowWindow::clear() {
 }
 
 arrow::Result<std::shared_ptr<arrow::Buffer>> RowWindow::memory_for(const Fixed& column, std::int64_t rows) const {
-  if (column.is_wide && ring_ != nullptr) {
+  if (&column == &fixed_.front() && column.is_wide && ring_ != nullptr) {
     if (auto in_ring = ring_->append(rows * column.width)) return in_ring;
   }
   return arrow::AllocateBuffer(rows * column.width, pool_);

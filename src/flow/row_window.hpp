@@ -21,8 +21,9 @@ namespace headway::flow {
 /// misses the caches once a value. Values of many cache lines stay where they came.
 class RowWindow {
  public:
-  /// `rows_expected`: memory is reserved for so many; -1: unknown. Wide values that are taken lie
-  /// in `ring` as long as it has room; null: in the pool's memory, as all other values.
+  /// `rows_expected`: memory is reserved for so many; -1: unknown. Values of the widest
+  /// column lie in `ring` when they are taken, if they are wide, as long as it has room; of two
+  /// columns, batches of several takes would lie in pieces. Null: in the pool's memory, as others.
   RowWindow(std::shared_ptr<arrow::Schema> schema, std::int64_t rows_expected, arrow::MemoryPool* pool,
             std::shared_ptr<SharedRing> ring = nullptr);
 
@@ -33,8 +34,10 @@ class RowWindow {
   const std::shared_ptr<arrow::Schema>& schema() const { return schema_; }
   /// Bytes of a row's columns of fixed width.
   std::int64_t row_bytes() const { return row_bytes_; }
-  /// Those of the columns whose values are wide.
-  std::int64_t wide_row_bytes() const { return wide_row_bytes_; }
+  /// Those of a row that the ring takes.
+  std::int64_t row_bytes_in_ring() const {
+    return !fixed_.empty() && fixed_.front().is_wide ? fixed_.front().width : 0;
+  }
 
   /// The rows with these numbers, in this order.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> take(std::span<const std::uint32_t> numbers) const;
@@ -81,7 +84,6 @@ class RowWindow {
   std::vector<Fixed> fixed_;
   std::vector<Other> others_;
   std::int64_t row_bytes_ = 0;
-  std::int64_t wide_row_bytes_ = 0;
   std::int64_t stride_ = 0;  ///< Of rows in `rows_memory_`.
   std::int64_t rows_ = 0;
   std::shared_ptr<arrow::ResizableBuffer> rows_memory_;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <fcntl.h>
+#include <iterator>
 #include <string>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -67,8 +69,45 @@ void SharedRing::make_pages(std::uint64_t end) {
 void SharedRing::let_go(std::uint64_t begin) {
   const std::lock_guard lock(mutex_);
   const auto found = std::ranges::lower_bound(extents_, begin, {}, &Extent::begin);
-  found->in_use = false;
+  found->in_use = found->is_abandoned;
   while (!extents_.empty() && !extents_.front().in_use) extents_.pop_front();
+}
+
+/// With the mutex held: pages that lie within a range of positions as a whole.
+void SharedRing::drop_pages(std::uint64_t begin, std::uint64_t end) {
+  constexpr std::uint64_t page = feed::slot_alignment;
+  begin = (begin + page - 1) / page * page;
+  end = end / page * page;
+  while (begin < end) {
+    const std::uint64_t offset = begin % bytes();
+    const std::uint64_t count = std::min(end - begin, bytes() - offset);
+    (void)fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+                    static_cast<off_t>(count));
+    begin += count;
+  }
+}
+
+void SharedRing::drop_free() {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t free_from = std::max(head_, bytes()) - bytes();
+  const std::uint64_t end = free_from + bytes();
+  for (auto extent = extents_.begin(); extent != extents_.end(); ++extent) {
+    if (!extent->in_use) continue;
+    drop_pages(free_from, extent->begin);
+    const auto next = std::next(extent);
+    free_from = next == extents_.end() ? head_ : next->begin;
+  }
+  drop_pages(free_from, end);
+}
+
+void SharedRing::abandon(const arrow::Buffer& of_ring) {
+  const std::uint64_t offset = offset_of(of_ring.data());
+  const std::lock_guard lock(mutex_);
+  // The last one that does not begin behind these bytes: all lie within one turn of the ring.
+  const std::uint64_t oldest = std::max(head_, bytes()) - bytes();
+  const std::uint64_t position = oldest + (offset + bytes() - oldest % bytes()) % bytes();
+  const auto behind = std::ranges::upper_bound(extents_, position, {}, &Extent::begin);
+  if (behind != extents_.begin()) std::prev(behind)->is_abandoned = true;
 }
 
 bool SharedRing::has(const std::uint8_t* from, std::int64_t size) const {

@@ -37,6 +37,12 @@ class SharedRing : public std::enable_shared_from_this<SharedRing> {
   /// The next bytes, not set; null: there is no room.
   std::shared_ptr<arrow::Buffer> append(std::int64_t size);
 
+  /// Gives up the pages of bytes that nobody uses. They come again with what is appended.
+  void drop_free();
+  /// A client may use these bytes of the ring although nobody here does any more: their pages stay
+  /// for good.
+  void abandon(const arrow::Buffer& of_ring);
+
   /// Whether they are bytes of the ring.
   bool has(const std::uint8_t* from, std::int64_t size) const;
   /// From the ring's start. A range that goes beyond the ring's end continues at its start.
@@ -54,12 +60,14 @@ class SharedRing : public std::enable_shared_from_this<SharedRing> {
 
   void let_go(std::uint64_t begin);
   void make_pages(std::uint64_t end);
+  void drop_pages(std::uint64_t begin, std::uint64_t end);
   void wait_for(std::int64_t place);
   void pass(std::int64_t place);
 
   struct Extent {
     std::uint64_t begin = 0;
     bool in_use = true;
+    bool is_abandoned = false;
   };
 
   std::uint8_t* start() const { return reinterpret_cast<std::uint8_t*>(memory_.start()); }

@@ -153,18 +153,19 @@ class SlotPlanner {
     if (type.layout().buffers.size() != 2 || width < 0) {
       return arrow::Status::NotImplemented("columns of type ", type.ToString(), " cannot be given to a consumer");
     }
-    if (!leave_in_ring(runs, width)) {
+    const std::int64_t alignment = type.id() == Type::FIXED_SIZE_BINARY ? 1 : width;
+    if (!leave_in_ring(runs, width, alignment)) {
       add_copy(SlotBatch::Kind::bytes, length_of(runs) * width, width, values(runs));
     }
     return arrow::Status::OK();
   }
 
   /// False: the values are copied.
-  bool leave_in_ring(const Runs& runs, std::int64_t width) {
+  bool leave_in_ring(const Runs& runs, std::int64_t width, std::int64_t alignment) {
     const std::int64_t size = length_of(runs) * width;
     if (ring_ == nullptr || size < ring_row_bytes_min) return false;
     const std::uint8_t* const start = start_in_ring(runs, width, *ring_);
-    if (start == nullptr || reinterpret_cast<std::uintptr_t>(start) % static_cast<std::uintptr_t>(width) != 0)
+    if (start == nullptr || reinterpret_cast<std::uintptr_t>(start) % static_cast<std::uintptr_t>(alignment) != 0)
       return false;
     batch_.in_ring_.bytes += static_cast<std::uint64_t>(size);
     for (const Run& run : runs) batch_.in_ring_.buffers.push_back(run.data->buffers[1]);

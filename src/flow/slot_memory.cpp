@@ -37,7 +37,11 @@ Result<std::unique_ptr<SlotMemory>> SlotMemory::make(Budget& budget, std::uint64
 
 SlotMemory::~SlotMemory() {
   if (!head_.empty()) munmap(head_.data(), head_.size());
-  for (const auto& [id, known] : slots_) munmap(known.slot.memory.data(), known.slot.size);
+  for (const auto& [id, known] : slots_) {
+    munmap(known.slot.memory.data(), known.slot.size);
+    // The client may still look at batches that it has not given back.
+    for (const auto& rows : known.in_ring) ring_->abandon(*rows);
+  }
 }
 
 SlotMemory::Known* SlotMemory::fitting(std::uint64_t size) {
@@ -64,6 +68,10 @@ void SlotMemory::drop_free() {
 void SlotMemory::drop_free_ones() {
   const std::lock_guard lock(mutex_);
   drop_free();
+}
+
+void SlotMemory::drop_free_rows() {
+  if (ring_ != nullptr) ring_->drop_free();
 }
 
 bool SlotMemory::has_room(std::uint64_t size) {

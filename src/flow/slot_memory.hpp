@@ -1,6 +1,7 @@
 #pragma once
 
 #include "flow/budget.hpp"
+#include "flow/shared_ring.hpp"
 #include "wire/fd.hpp"
 
 #include <headway/result.hpp>
@@ -44,12 +45,16 @@ class SlotMemory {
 
   /// A slot of at least `size` bytes. Errors: `unavailable`.
   Result<Slot> take(std::uint64_t size);
-  /// Keeps buffers of a ring until the slot comes back.
+  /// Rows of slots may lie in this ring. Before the first `keep_with`.
+  void set_ring(std::shared_ptr<SharedRing> ring) { ring_ = std::move(ring); }
+  /// Keeps buffers of the ring until the slot comes back.
   void keep_with(std::int64_t id, std::vector<std::shared_ptr<arrow::Buffer>> buffers);
   /// The client has let it go. False when it is no slot that was taken.
   bool give_back(std::int64_t id);
   /// Gives up the memory of all slots that nobody uses.
   void drop_free_ones();
+  /// The same of the ring's memory.
+  void drop_free_rows();
   /// Whether a slot of this size is free already, or within the budget.
   bool has_room(std::uint64_t size);
   /// Slots that the client has, or will have.
@@ -79,6 +84,7 @@ class SlotMemory {
   mutable std::mutex mutex_;
   const wire::Fd memory_;
   Budget& budget_;
+  std::shared_ptr<SharedRing> ring_;
   std::span<std::byte> head_;
   std::uint64_t end_ = 0;  ///< Of the file. What is punched out of it is never used again.
   std::uint64_t bytes_ = 0;

@@ -7,6 +7,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <sys/stat.h>
 #include <thread>
 #include <vector>
 
@@ -58,6 +59,53 @@ BOOST_AUTO_TEST_CASE(rows_lie_one_behind_the_other_and_continue_at_the_start) {
   BOOST_REQUIRE(fourth != nullptr);
   std::fill_n(fourth->mutable_data(), fourth->size(), std::uint8_t{9});
   BOOST_TEST(std::all_of(third->data(), third->data() + third->size(), [](std::uint8_t each) { return each == 7; }));
+}
+
+/// Pages that the memory has.
+std::int64_t pages_of(const SharedRing& ring) {
+  const wire::Fd file = std::move(*ring.share());
+  struct stat found{};
+  BOOST_REQUIRE(fstat(file.get(), &found) == 0);
+  return found.st_blocks * 512 / static_cast<std::int64_t>(page);
+}
+
+bool has_only(const arrow::Buffer& buffer, std::uint8_t value) {
+  return std::all_of(buffer.data(), buffer.data() + buffer.size(),
+                     [value](std::uint8_t each) { return each == value; });
+}
+
+BOOST_AUTO_TEST_CASE(pages_that_nobody_uses_are_given_up) {
+  Budget budget(16 * page);
+  const auto ring = ring_of(budget, 8 * page);
+  auto passed = ring->append(6 * page + 100);
+  passed = nullptr;
+  // From within a page, and beyond the ring's end.
+  const auto kept = ring->append(3 * page);
+  std::fill_n(kept->mutable_data(), kept->size(), std::uint8_t{7});
+  auto left = ring->append(2 * page);
+  std::fill_n(left->mutable_data(), left->size(), std::uint8_t{8});
+  BOOST_TEST(pages_of(*ring) == 8);
+  ring->drop_free();
+  BOOST_TEST(pages_of(*ring) == 6);
+  left = nullptr;
+  ring->drop_free();
+  BOOST_TEST(pages_of(*ring) == 5);  // Four with bytes that are kept, and one where a turn ends.
+  BOOST_TEST(has_only(*kept, 7));
+}
+
+BOOST_AUTO_TEST_CASE(pages_that_a_client_may_use_stay_when_nobody_here_does) {
+  Budget budget(16 * page);
+  const auto ring = ring_of(budget, 4 * page);
+  const auto before = ring->append(page);
+  auto row = ring->append(2 * page);
+  std::fill_n(row->mutable_data(), row->size(), std::uint8_t{9});
+  const std::uint8_t* const bytes = row->data();
+  ring->abandon(*arrow::SliceBuffer(row, page, 10));
+  row = nullptr;
+  ring->drop_free();
+  BOOST_TEST(pages_of(*ring) == 3);
+  BOOST_TEST(has_only(arrow::Buffer(bytes, 2 * page), 9));
+  BOOST_TEST(ring->append(2 * page) == nullptr);  // It is not used again.
 }
 
 BOOST_AUTO_TEST_CASE(the_oldest_row_that_is_used_keeps_the_ring_full) {

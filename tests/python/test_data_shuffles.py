@@ -91,6 +91,35 @@ def test_shuffled_wide_rows_are_the_same_in_small_batches_and_in_large_ones_that
         assert batch["id"].tolist() == large[3 * 96 * number :][: len(batch["id"])]
 
 
+@pytest.mark.parametrize("knows_columns", [True, False])
+def test_wide_rows_are_shuffled_where_a_later_output_has_a_wider_type(knows_columns):
+    def with_fraction(batch):
+        ids = batch["id"]
+        made = ids + 0.5 if ids.max() == 3_999 else ids
+        return {"id": ids, "made": made, "values": np.repeat(ids[:, None], 1_024, 1)}
+
+    rows = data.range(4_000).map_batches(with_fraction, batch_size=100)
+    if knows_columns:
+        rows.schema()
+    seen = []
+    for batch in rows.iter_batches(batch_size=64, local_shuffle_buffer_size=1_000, local_shuffle_seed=1):
+        assert_is_wide(batch)
+        seen += batch["id"].tolist()
+    assert sorted(seen) == list(range(4_000))
+
+
+def test_lists_of_one_large_length_are_shuffled_beyond_memory(request):
+    request.getfixturevalue("small_memory")
+    numbers = np.arange(600)
+    values = pa.FixedSizeListArray.from_arrays(pa.array(np.repeat(numbers, 16_384)), 16_384)  # 128 KiB each.
+    rows = data.from_arrow(pa.table({"id": numbers, "values": values})).random_shuffle(seed=1)
+    seen = []
+    for batch in rows.iter_batches(batch_size=40):
+        assert_is_wide(batch)
+        seen += batch["id"].tolist()
+    assert sorted(seen) == numbers.tolist() != seen
+
+
 def files_below(folder):
     return {path.name for path in folder.rglob("*") if path.is_file() and path.stat().st_size}
 

@@ -33,6 +33,9 @@ class Carried:
             self._bytes = 32
         elif not used and pa.types.is_interval(self.storage):
             self._bytes = 16
+        # Of DuckDB's arrays each vector has 2048, however few rows there are: of large ones it has no room for any.
+        is_list = pa.types.is_fixed_size_list(self.storage) and self.storage.list_size > 0
+        self._is_list = is_list and not computed and not self._bytes
         # DuckDB has no durations, and keeps fewer digits of some times.
         self._number = None
         if not computed and pa.types.is_temporal(self.storage) and not pa.types.is_interval(self.storage):
@@ -47,6 +50,8 @@ class Carried:
             return column.dictionary_decode()
         if self._number is not None:
             return column.view(self._number)
+        if self._is_list:
+            return column.cast(pa.list_(self.storage.value_field))
         if not self._bytes and pa.types.is_decimal256(column.type):
             return self._of_38_digits(column)
         if not self._bytes and pa.types.is_interval(column.type):
