@@ -111,7 +111,8 @@ def test_wide_rows_are_shuffled_where_a_later_output_has_a_wider_type(knows_colu
 def test_lists_of_one_large_length_are_shuffled_beyond_memory(request):
     request.getfixturevalue("small_memory")
     numbers = np.arange(600)
-    values = pa.FixedSizeListArray.from_arrays(pa.array(np.repeat(numbers, 16_384)), 16_384)  # 128 KiB each.
+    length = 16_384  # 128 KiB.
+    values = pa.FixedSizeListArray.from_arrays(pa.array(np.repeat(numbers, length)), length)
     rows = data.from_arrow(pa.table({"id": numbers, "values": values})).random_shuffle(seed=1)
     seen = []
     for batch in rows.iter_batches(batch_size=40):

@@ -33,7 +33,8 @@ class Carried:
             self._bytes = 32
         elif not used and pa.types.is_interval(self.storage):
             self._bytes = 16
-        # Of DuckDB's arrays each vector has 2048, however few rows there are: of large ones it has no room for any.
+        # A vector of DuckDB's arrays has room for 2048, however few rows there are: of large
+        # arrays that is more than its memory.
         is_list = pa.types.is_fixed_size_list(self.storage) and self.storage.list_size > 0
         self._is_list = is_list and not computed and not self._bytes
         # DuckDB has no durations, and keeps fewer digits of some times.
