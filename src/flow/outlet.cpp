@@ -34,6 +34,12 @@ Result<std::shared_ptr<Outlet>> Outlet::make(Budget& budget, int prefetch, std::
 Outlet::Outlet(std::unique_ptr<SlotMemory> memory, feed::DealingEnd rings, int prefetch, std::function<void()> notify)
     : memory_(std::move(memory)), rings_(std::move(rings)), prefetch_(prefetch), notify_(std::move(notify)) {}
 
+/// A batch that the client keeps keeps the memory's file too.
+Outlet::~Outlet() {
+  (void)collect();
+  memory_->drop_free();
+}
+
 std::uint64_t Outlet::ahead_max(std::uint64_t batch_size) const {
   const std::uint64_t small = std::min(places_min, ahead_bytes / std::max<std::uint64_t>(batch_size, 1));
   return std::min(std::max(waiting_of(prefetch_) + 1, small), rings_.places());
@@ -50,7 +56,7 @@ bool Outlet::is_needed(bool others) {
 
 void Outlet::wait_for_need(bool others) {
   rings_.wait_until([this, others] { return is_needed(others); });
-  memory_->drop_free_ones();
+  memory_->drop_free_slots();
 }
 
 Result<bool> Outlet::deal(const SlotBatch& batch, std::uint32_t layout, feed::BatchInSlot place,
@@ -115,8 +121,7 @@ void Outlet::finish(wire::Frame frame) {
   }
   rings_.finish();
   (void)collect();
-  memory_->drop_free_ones();
-  memory_->drop_free_rows();
+  memory_->drop_free();
   send(std::move(frame));
 }
 
@@ -130,10 +135,7 @@ bool Outlet::release(const std::vector<std::int64_t>& slots) {
   if (!collect()) return false;
   if (!std::ranges::all_of(slots, [this](std::int64_t slot) { return memory_->give_back(slot); })) return false;
   const std::lock_guard lock(mutex_);
-  if (finished_) {
-    memory_->drop_free_ones();
-    memory_->drop_free_rows();
-  }
+  if (finished_) memory_->drop_free();
   return true;
 }
 

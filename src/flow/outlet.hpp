@@ -23,6 +23,9 @@ class Outlet {
   /// may wait for the client beside the one that it uses; of small ones more, so that neither end
   /// waits for each. Errors: `unavailable`.
   static Result<std::shared_ptr<Outlet>> make(Budget& budget, int prefetch, std::function<void()> notify);
+  ~Outlet();
+  Outlet(const Outlet&) = delete;
+  Outlet& operator=(const Outlet&) = delete;
 
   /// Waits until the client takes another batch, and writes it to a slot. `place` has all but the
   /// slot; `layout` is the id of a layout that was sent. `on_wait` is called as the wait begins, if

@@ -53,7 +53,7 @@ SlotMemory::Known* SlotMemory::fitting(std::uint64_t size) {
   return best;
 }
 
-void SlotMemory::drop_free() {
+void SlotMemory::drop_slots() {
   std::erase_if(slots_, [this](const auto& entry) {
     const Known& known = entry.second;
     if (known.in_use) return false;
@@ -65,12 +65,13 @@ void SlotMemory::drop_free() {
   });
 }
 
-void SlotMemory::drop_free_ones() {
+void SlotMemory::drop_free_slots() {
   const std::lock_guard lock(mutex_);
-  drop_free();
+  drop_slots();
 }
 
-void SlotMemory::drop_free_rows() {
+void SlotMemory::drop_free() {
+  drop_free_slots();
   if (ring_ != nullptr) ring_->drop_free();
 }
 
@@ -96,7 +97,7 @@ Result<Slot> SlotMemory::take(std::uint64_t size) {
     known->in_use = true;
     return known->slot;
   }
-  drop_free();  // None of them was large enough: batches have grown.
+  drop_slots();  // None of them was large enough: batches have grown.
   Slot slot;
   slot.id = ++last_id_;
   slot.offset = end_;

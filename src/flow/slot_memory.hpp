@@ -52,9 +52,9 @@ class SlotMemory {
   /// The client has let it go. False when it is no slot that was taken.
   bool give_back(std::int64_t id);
   /// Gives up the memory of all slots that nobody uses.
-  void drop_free_ones();
-  /// The same of the ring's memory.
-  void drop_free_rows();
+  void drop_free_slots();
+  /// That, and the memory of the ring that nobody uses.
+  void drop_free();
   /// Whether a slot of this size is free already, or within the budget.
   bool has_room(std::uint64_t size);
   /// Slots that the client has, or will have.
@@ -79,7 +79,7 @@ class SlotMemory {
     std::vector<std::shared_ptr<arrow::Buffer>> in_ring = {};
   };
   Known* fitting(std::uint64_t size);
-  void drop_free();
+  void drop_slots();
 
   mutable std::mutex mutex_;
   const wire::Fd memory_;

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from watched_memory import runs_within_the_budget
+from watched_memory import START, most_bytes, runs_within_the_budget, watched
 
 
 @pytest.mark.parametrize(
@@ -109,3 +109,17 @@ result = train.DataParallelTrainer(
 print("rows:", result.metrics["rows"])
 """
     runs_within_the_budget(script, body, rows=1_500_000, clients=2, in_training=True)
+
+
+def test_rows_that_were_in_memory_are_read_where_their_scratch_file_lies(script):
+    """160 MB of them are one batch of the file."""
+    body = """
+rows = data.from_numpy(np.repeat(np.arange(40_000)[:, None], 512, axis=1))
+for _ in range(2):
+    for number, batch in enumerate(rows.iter_batches(batch_size=500)):
+        assert (batch["data"] == np.arange(number * 500, (number + 1) * 500)[:, None]).all()
+print("rows:", (number + 1) * 500)
+"""
+    code, text = script.run(START + watched(body))
+    assert (code, "rows: 40000" in text) == (0, True), text
+    assert 4 << 20 < most_bytes(text) < 80 << 20, text

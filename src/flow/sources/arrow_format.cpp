@@ -84,12 +84,17 @@ class ArrowFormat : public FileFormat {
     ARROW_ASSIGN_OR_RAISE(const bool stream, is_stream(*opened));
     if (stream) return arrow::ipc::RecordBatchStreamReader::Open(opened, ipc_options(nullptr, pool));
     ARROW_ASSIGN_OR_RAISE(const std::vector<int> places, places_in(file, columns, pool));
-    ARROW_ASSIGN_OR_RAISE(const auto reader,
-                          arrow::ipc::RecordBatchFileReader::Open(opened, ipc_options(&places, pool)));
+    // Arrow allocates memory for all columns of a batch when some are chosen as it is read.
+    const bool is_mapped = !is_remote(file.location);
+    ARROW_ASSIGN_OR_RAISE(const auto reader, arrow::ipc::RecordBatchFileReader::Open(
+                                                 opened, ipc_options(is_mapped ? nullptr : &places, pool)));
     const std::vector<std::int64_t>& begins = begins_of(piece.file);
     const auto after = std::upper_bound(begins.begin(), begins.end(), piece.begin);
     const auto batch_index = static_cast<std::size_t>(after - begins.begin()) - 1;
     ARROW_ASSIGN_OR_RAISE(auto batch, reader->ReadRecordBatch(static_cast<int>(batch_index)));
+    if (is_mapped) {
+      ARROW_ASSIGN_OR_RAISE(batch, batch->SelectColumns(places));
+    }
     batch = batch->Slice(piece.begin - begins[batch_index], piece.end - piece.begin);
     return arrow::RecordBatchReader::Make({batch}, batch->schema());
   }
