@@ -1,5 +1,6 @@
 #include "flow/engine.hpp"
 
+#include "flow/large_blocks.hpp"
 #include "node/resource_ledger.hpp"
 
 #include <algorithm>
@@ -15,8 +16,12 @@ constexpr std::int64_t budget_min = 64 << 20;
 /// a part of the budget, but never more than this.
 constexpr std::int64_t kept_max = 256 << 20;
 
+std::int64_t memory_of(const feed::Hello& hello) {
+  return std::max(hello.budget > 0 ? hello.budget : node::usable_memory() / 4, budget_min);
+}
+
 std::int64_t budget_of(const feed::Hello& hello) {
-  const std::int64_t bytes = std::max(hello.budget > 0 ? hello.budget : node::usable_memory() / 4, budget_min);
+  const std::int64_t bytes = memory_of(hello);
   return bytes - std::min(bytes / 4, kept_max);
 }
 
@@ -31,7 +36,9 @@ Engine::Engine(const feed::Hello& hello)
       threads_(threads_of(hello)),
       budget_(budget_of(hello)),
       functions_(std::make_shared<FunctionPools>(
-          FunctionHostLaunch{hello.function_host, hello.environment, &budget_, node::visible_gpus()})) {}
+          FunctionHostLaunch{hello.function_host, hello.environment, &budget_, node::visible_gpus()})) {
+  keep_memory_within((memory_of(hello) + budget_.bytes()) / 2);  // The rest is for slots.
+}
 
 std::string Engine::scratch() const {
   return hello_.scratch.empty() ? std::filesystem::temp_directory_path().string() : hello_.scratch;

@@ -1,5 +1,7 @@
 #include "flow/large_blocks.hpp"
 
+#include "flow/kept_memory.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -19,7 +21,10 @@ arrow::Status no_memory(std::int64_t size) {
 class LargeBlocks : public arrow::MemoryPool {
  public:
   arrow::Status Allocate(std::int64_t size, std::int64_t alignment, std::uint8_t** out) override {
-    if (!is_large(size)) return small_->Allocate(size, alignment, out);
+    if (!is_large(size)) {
+      kept_.before(size, bytes_allocated());
+      return small_->Allocate(size, alignment, out);
+    }
     void* const block = mmap(nullptr, length(size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (block == MAP_FAILED) return no_memory(size);
     *out = static_cast<std::uint8_t*>(block);
@@ -59,18 +64,25 @@ class LargeBlocks : public arrow::MemoryPool {
   std::int64_t num_allocations() const override { return small_->num_allocations() + stats_.num_allocations(); }
   std::string backend_name() const override { return small_->backend_name(); }
 
+  void keep_within(std::int64_t bytes) { kept_.keep_within(bytes); }
+
  private:
   static std::size_t length(std::int64_t size) { return static_cast<std::size_t>(size); }
 
   arrow::MemoryPool* const small_ = arrow::default_memory_pool();
   arrow::internal::MemoryPoolStats stats_;
+  KeptMemory kept_{small_};
 };
+
+LargeBlocks& blocks() {
+  static auto* const pool = new LargeBlocks;  // Buffers may outlive static objects.
+  return *pool;
+}
 
 }  // namespace
 
-arrow::MemoryPool* large_blocks() {
-  static auto* const pool = new LargeBlocks;  // Buffers may outlive static objects.
-  return pool;
-}
+arrow::MemoryPool* large_blocks() { return &blocks(); }
+
+void keep_memory_within(std::int64_t bytes) { blocks().keep_within(bytes); }
 
 }  // namespace headway::flow

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.orc as orc
 import pyarrow.parquet as pq
 import pytest
 from watched_memory import START, most_bytes, runs_within_the_budget, watched
@@ -123,3 +124,39 @@ print("rows:", (number + 1) * 500)
     code, text = script.run(START + watched(body))
     assert (code, "rows: 40000" in text) == (0, True), text
     assert 4 << 20 < most_bytes(text) < 80 << 20, text
+
+
+def wide_groups(folder):
+    """Row groups of 32 MiB, as `write_parquet` makes them of wide rows."""
+    for number in range(3):
+        ids = np.arange(number * 32_768, (number + 1) * 32_768)
+        wide = pa.FixedSizeListArray.from_arrays(np.repeat(ids, 512), 512)
+        pq.write_table(pa.table({"id": ids, "wide": wide}), folder / f"{number}.parquet", row_group_size=8_192)
+    return 3 * 32_768, f"data.read_parquet({str(folder)!r})"
+
+
+def large_stripes(folder):
+    """Stripes of 64 MiB, which have 133 MB of rows."""
+    count = 3_800_000
+    for number in range(2):
+        ids = np.arange(number * count, (number + 1) * count)
+        text = pa.array(ids).cast(pa.string())
+        orc.write_table(
+            pa.table({"id": ids, "half": ids * 0.5, "text": text, "twice": ids * 2}), folder / f"{number}.orc"
+        )
+    return 2 * count, f"data.read_orc({str(folder)!r})"
+
+
+@pytest.mark.parametrize("files", [wide_groups, large_stripes])
+def test_large_groups_of_rows_stay_within_it_in_each_epoch(script, tmp_path, files):
+    (tmp_path / "files").mkdir()
+    count, rows = files(tmp_path / "files")
+    body = f"""
+for _ in range(4):
+    rows = 0
+    for batch in {rows}.iter_batches(batch_size=2048):
+        assert (batch["id"] == np.arange(rows, rows + len(batch["id"]))).all()
+        rows += len(batch["id"])
+print("rows:", rows)
+"""
+    runs_within_the_budget(script, body, rows=count)

@@ -6,6 +6,7 @@
 #include <arrow/result.h>
 #include <arrow/type_fwd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -27,6 +28,15 @@ struct Piece {
   std::int64_t first_row = -1;  ///< Of its file, counted from 0; -1: unknown before it is read.
   std::string failure = {};     ///< Why it cannot be read, where that is known already.
 };
+
+/// Of large pieces so many rows are decoded at a time at most.
+constexpr std::int64_t part_rows_max = std::int64_t{64} << 10;
+
+/// Rows of a piece that have about so many bytes: one at least, and `part_rows_max` at most.
+inline std::int64_t rows_of_a_part(const Piece& piece, std::int64_t bytes) {
+  const std::int64_t row_bytes = piece.bytes / std::max<std::int64_t>(piece.rows, 1) + 1;
+  return std::clamp<std::int64_t>(bytes / row_bytes, 1, part_rows_max);
+}
 
 /// How files of one kind are cut and read. `open` comes first; after it any thread may call the
 /// others, several at once. Errors need not name the file, but column and row.

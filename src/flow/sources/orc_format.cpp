@@ -1,19 +1,23 @@
 #include "core/location.hpp"
 #include "flow/sources/formats.hpp"
 #include "flow/sources/inference.hpp"
-#include "flow/sources/one_batch.hpp"
 
 #include <arrow/adapters/orc/adapter.h>
 #include <arrow/io/interfaces.h>
 #include <arrow/record_batch.h>
 
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace headway::flow {
 namespace {
 
 using OrcReader = std::unique_ptr<arrow::adapters::orc::ORCFileReader>;
+
+/// Of a part of a stripe, as the file has them: decoded they may be twice as many.
+constexpr std::int64_t stripe_part_bytes = std::int64_t{8} << 20;
 
 class OrcFormat : public FileFormat {
  public:
@@ -42,11 +46,15 @@ class OrcFormat : public FileFormat {
   arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> read(const SourceFile& file, const Piece& piece,
                                                                 const std::vector<int>& columns,
                                                                 arrow::MemoryPool* pool) const override {
-    ARROW_ASSIGN_OR_RAISE(const OrcReader reader, reader_of(file, pool));
-    std::vector<std::string> names;
-    for (const int column : columns) names.push_back(schema_->field(column)->name());
-    ARROW_ASSIGN_OR_RAISE(auto batch, reader->ReadStripe(piece.begin, names));
-    return one_batch(std::move(batch));
+    ARROW_ASSIGN_OR_RAISE(OrcReader reader, reader_of(file, pool));
+    ARROW_ASSIGN_OR_RAISE(const auto schema, reader->ReadSchema());
+    std::vector<int> places;
+    for (const int column : columns) places.push_back(schema->GetFieldIndex(schema_->field(column)->name()));
+    ARROW_RETURN_NOT_OK(reader->Seek(reader->GetStripeInformation(piece.begin).first_row_id));
+    ARROW_ASSIGN_OR_RAISE(auto parts, reader->NextStripeReader(rows_of_a_part(piece, stripe_part_bytes), places));
+    auto kept = std::make_shared<std::pair<OrcReader, std::shared_ptr<arrow::RecordBatchReader>>>(std::move(reader),
+                                                                                                  std::move(parts));
+    return std::shared_ptr<arrow::RecordBatchReader>(kept, kept->second.get());
   }
 
  private:

@@ -37,9 +37,8 @@ constexpr std::int64_t request_bytes_max = std::int64_t{4} << 20;
 /// Where columns are so many that each would be asked for less, all come at once if all rows are
 /// decoded at once anyway.
 constexpr std::int64_t request_bytes_min = std::int64_t{256} << 10;
-/// Of a part: at most so many rows, of about so many bytes.
-constexpr std::int64_t part_rows_max = std::int64_t{64} << 10;
-constexpr std::int64_t part_bytes = std::int64_t{32} << 20;
+/// Of a part of a row group.
+constexpr std::int64_t group_part_bytes = std::int64_t{32} << 20;
 /// How many files' footers are kept.
 constexpr std::size_t footers_max = 32;
 
@@ -83,11 +82,6 @@ std::int64_t decoded_bytes(const parquet::ColumnDescriptor& column, const parque
     case parquet::Type::FIXED_LEN_BYTE_ARRAY: return chunk.num_values() * column.type_length();
     default: return chunk.total_uncompressed_size() + chunk.num_values() * 4;
   }
-}
-
-std::int64_t rows_of_a_part(const Piece& piece) {
-  const std::int64_t row_bytes = piece.bytes / std::max<std::int64_t>(piece.rows, 1) + 1;
-  return std::clamp<std::int64_t>(part_bytes / row_bytes, 1, part_rows_max);
 }
 
 class ParquetFormat : public FileFormat {
@@ -143,7 +137,7 @@ class ParquetFormat : public FileFormat {
     const auto columns_read = static_cast<std::int64_t>(std::max<std::size_t>(leaves.size(), 1));
     const std::int64_t request = remote ? std::min(round_bytes / columns_read, request_bytes_max) : 0;
     const bool together = remote && request < request_bytes_min;
-    const std::int64_t part_rows = together ? part_rows_max : rows_of_a_part(piece);
+    const std::int64_t part_rows = together ? part_rows_max : rows_of_a_part(piece, group_part_bytes);
     const bool one_part = piece.rows <= part_rows;
     const bool joined = remote && (whole || (one_part && together));
     const bool maps = opened.mapped && opened.mapped->maps();
