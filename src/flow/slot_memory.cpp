@@ -36,12 +36,14 @@ Result<std::unique_ptr<SlotMemory>> SlotMemory::make(Budget& budget, std::uint64
 }
 
 SlotMemory::~SlotMemory() {
+  drop_free();
   if (!head_.empty()) munmap(head_.data(), head_.size());
   for (const auto& [id, known] : slots_) {
     munmap(known.slot.memory.data(), known.slot.size);
     // The client may still look at batches that it has not given back.
     for (const auto& rows : known.in_ring) ring_->abandon(*rows);
   }
+  drop_free_rows();
 }
 
 SlotMemory::Known* SlotMemory::fitting(std::uint64_t size) {
