@@ -34,11 +34,7 @@ Result<std::shared_ptr<Outlet>> Outlet::make(Budget& budget, int prefetch, std::
 Outlet::Outlet(std::unique_ptr<SlotMemory> memory, feed::DealingEnd rings, int prefetch, std::function<void()> notify)
     : memory_(std::move(memory)), rings_(std::move(rings)), prefetch_(prefetch), notify_(std::move(notify)) {}
 
-/// A batch that the client keeps keeps the memory's file too.
-Outlet::~Outlet() {
-  (void)collect();
-  memory_->drop_free();
-}
+Outlet::~Outlet() { (void)collect(); }
 
 std::uint64_t Outlet::ahead_max(std::uint64_t batch_size) const {
   const std::uint64_t small = std::min(places_min, ahead_bytes / std::max<std::uint64_t>(batch_size, 1));

@@ -36,7 +36,7 @@ struct DealerConfig {
   /// -1: all rows come.
   std::int64_t rows_of_epoch = -1;
   /// Where large rows may lie that clients map; may be null.
-  std::shared_ptr<const SharedRing> ring;
+  std::shared_ptr<SharedRing> ring;
   /// Called as the wait for a client to take a batch begins, and as it ends.
   std::function<void(int rank, bool waits)> on_wait = [](int, bool) {};
 };

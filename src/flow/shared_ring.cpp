@@ -35,6 +35,19 @@ class RingBuffer : public arrow::MutableBuffer {
   const std::uint64_t begin_;
 };
 
+/// Takes its bytes back from the client with its end.
+class RingPart : public arrow::Buffer {
+ public:
+  RingPart(std::shared_ptr<SharedRing> ring, std::uint64_t begin, const std::shared_ptr<arrow::Buffer>& rows,
+           std::int64_t offset, std::int64_t size)
+      : arrow::Buffer(rows, offset, size), ring_(std::move(ring)), begin_(begin) {}
+  ~RingPart() override { ring_->take_back(begin_, begin_ + static_cast<std::uint64_t>(size())); }
+
+ private:
+  const std::shared_ptr<SharedRing> ring_;
+  const std::uint64_t begin_;
+};
+
 Result<std::shared_ptr<SharedRing>> SharedRing::make(Budget& budget, std::uint64_t bytes) {
   bytes = (bytes + feed::slot_alignment - 1) / feed::slot_alignment * feed::slot_alignment;
   Credit credit;
@@ -87,27 +100,61 @@ void SharedRing::drop_pages(std::uint64_t begin, std::uint64_t end) {
   }
 }
 
+/// With the mutex held. All bytes that are in use lie within one turn of the ring.
+std::uint64_t SharedRing::position_of(const std::uint8_t* from) const {
+  const std::uint64_t oldest = std::max(head_, bytes()) - bytes();
+  return oldest + (offset_of(from) + bytes() - oldest % bytes()) % bytes();
+}
+
+/// With the mutex held: the one that has the byte, which is in use.
+SharedRing::Extent& SharedRing::extent_at(std::uint64_t position) {
+  return *std::prev(std::ranges::upper_bound(extents_, position, {}, &Extent::begin));
+}
+
+std::shared_ptr<arrow::Buffer> SharedRing::given(const std::shared_ptr<arrow::Buffer>& rows, std::int64_t offset,
+                                                 std::int64_t size) {
+  std::uint64_t begin = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    begin = position_of(rows->data() + offset);
+    std::vector<Part>& parts = extent_at(begin).given;
+    parts.insert(std::ranges::upper_bound(parts, begin, {}, &Part::begin),
+                 {begin, begin + static_cast<std::uint64_t>(size)});
+  }
+  return std::make_shared<RingPart>(shared_from_this(), begin, rows, offset, size);
+}
+
+void SharedRing::take_back(std::uint64_t begin, std::uint64_t end) {
+  const std::lock_guard lock(mutex_);
+  std::vector<Part>& parts = extent_at(begin).given;
+  const auto found = std::ranges::find_if(
+      parts, [=](const Part& part) { return part.begin == begin && part.end == end && !part.is_abandoned; });
+  if (found != parts.end()) parts.erase(found);
+}
+
 void SharedRing::drop_free() {
   const std::lock_guard lock(mutex_);
   std::uint64_t free_from = std::max(head_, bytes()) - bytes();
   const std::uint64_t end = free_from + bytes();
+  const auto keep = [&](std::uint64_t from, std::uint64_t until) {
+    drop_pages(free_from, from);
+    free_from = std::max(free_from, until);
+  };
   for (auto extent = extents_.begin(); extent != extents_.end(); ++extent) {
     if (!extent->in_use) continue;
-    drop_pages(free_from, extent->begin);
     const auto next = std::next(extent);
-    free_from = next == extents_.end() ? head_ : next->begin;
+    if (extent->given.empty()) keep(extent->begin, next == extents_.end() ? head_ : next->begin);
+    for (const Part& part : extent->given) keep(part.begin, part.end);
   }
   drop_pages(free_from, end);
 }
 
-void SharedRing::abandon(const arrow::Buffer& of_ring) {
-  const std::uint64_t offset = offset_of(of_ring.data());
+void SharedRing::abandon(const arrow::Buffer& given) {
   const std::lock_guard lock(mutex_);
-  // The last one that does not begin behind these bytes: all lie within one turn of the ring.
-  const std::uint64_t oldest = std::max(head_, bytes()) - bytes();
-  const std::uint64_t position = oldest + (offset + bytes() - oldest % bytes()) % bytes();
-  const auto behind = std::ranges::upper_bound(extents_, position, {}, &Extent::begin);
-  if (behind != extents_.begin()) std::prev(behind)->is_abandoned = true;
+  const std::uint64_t begin = position_of(given.data());
+  Extent& extent = extent_at(begin);
+  extent.is_abandoned = true;
+  std::ranges::find(extent.given, begin, &Part::begin)->is_abandoned = true;
 }
 
 bool SharedRing::has(const std::uint8_t* from, std::int64_t size) const {

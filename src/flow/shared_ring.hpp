@@ -17,6 +17,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <vector>
 
 namespace headway::flow {
 
@@ -37,11 +38,17 @@ class SharedRing : public std::enable_shared_from_this<SharedRing> {
   /// The next bytes, not set; null: there is no room.
   std::shared_ptr<arrow::Buffer> append(std::int64_t size);
 
-  /// Gives up the pages of bytes that nobody uses. They come again with what is appended.
+  /// Bytes of `rows`, a buffer of the ring, that a client is to have: as long as this lives, they
+  /// are its own.
+  std::shared_ptr<arrow::Buffer> given(const std::shared_ptr<arrow::Buffer>& rows, std::int64_t offset,
+                                       std::int64_t size);
+  /// When no more is given: gives up the pages of bytes that nobody uses. Where a client has a
+  /// part of what was appended together, nobody uses the rest. Pages come again with what is
+  /// appended.
   void drop_free();
-  /// A client may use these bytes of the ring although nobody here does any more: their pages stay
-  /// for good.
-  void abandon(const arrow::Buffer& of_ring);
+  /// A client may use what it was given although nobody here does any more: its pages stay for
+  /// good.
+  void abandon(const arrow::Buffer& given);
 
   /// Whether they are bytes of the ring.
   bool has(const std::uint8_t* from, std::int64_t size) const;
@@ -54,21 +61,31 @@ class SharedRing : public std::enable_shared_from_this<SharedRing> {
 
  private:
   friend class RingBuffer;
+  friend class RingPart;
   friend class RingPlace;
   SharedRing(wire::Fd file, feed::MirroredMemory memory, Credit credit)
       : file_(std::move(file)), memory_(std::move(memory)), credit_(std::move(credit)) {}
 
-  void let_go(std::uint64_t begin);
-  void make_pages(std::uint64_t end);
-  void drop_pages(std::uint64_t begin, std::uint64_t end);
-  void wait_for(std::int64_t place);
-  void pass(std::int64_t place);
-
+  struct Part {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    bool is_abandoned = false;
+  };
   struct Extent {
     std::uint64_t begin = 0;
     bool in_use = true;
     bool is_abandoned = false;
+    std::vector<Part> given = {};  ///< By where they begin.
   };
+
+  void let_go(std::uint64_t begin);
+  Extent& extent_at(std::uint64_t position);
+  std::uint64_t position_of(const std::uint8_t* from) const;
+  void take_back(std::uint64_t begin, std::uint64_t end);
+  void make_pages(std::uint64_t end);
+  void drop_pages(std::uint64_t begin, std::uint64_t end);
+  void wait_for(std::int64_t place);
+  void pass(std::int64_t place);
 
   std::uint8_t* start() const { return reinterpret_cast<std::uint8_t*>(memory_.start()); }
 

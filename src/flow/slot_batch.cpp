@@ -93,7 +93,7 @@ Run named_by_offsets(const Run& run, const arrow::ArrayData* child) {
 /// Goes through the columns depth first, as slots have them.
 class SlotPlanner {
  public:
-  SlotPlanner(SlotBatch& batch, const SharedRing* ring) : batch_(batch), ring_(ring) {}
+  SlotPlanner(SlotBatch& batch, SharedRing* ring) : batch_(batch), ring_(ring) {}
 
   arrow::Status add(const arrow::DataType& logical, const Runs& runs) {
     const arrow::DataType& type = storage_of(logical);
@@ -168,7 +168,10 @@ class SlotPlanner {
     if (start == nullptr || reinterpret_cast<std::uintptr_t>(start) % static_cast<std::uintptr_t>(alignment) != 0)
       return false;
     batch_.in_ring_.bytes += static_cast<std::uint64_t>(size);
-    for (const Run& run : runs) batch_.in_ring_.buffers.push_back(run.data->buffers[1]);
+    for (const Run& run : runs) {
+      if (run.length == 0) continue;
+      batch_.in_ring_.buffers.push_back(ring_->given(run.data->buffers[1], run.offset * width, run.length * width));
+    }
     batch_.plan_.add_in_ring(ring_->offset_of(start), static_cast<std::uint64_t>(size));
     return true;
   }
@@ -234,12 +237,12 @@ class SlotPlanner {
   }
 
   SlotBatch& batch_;
-  const SharedRing* const ring_;
+  SharedRing* const ring_;
 };
 
 arrow::Result<SlotBatch> SlotBatch::plan(const arrow::Schema& schema,
                                          std::span<const std::shared_ptr<arrow::RecordBatch>> pieces,
-                                         const SharedRing* ring) {
+                                         SharedRing* ring) {
   const Counts counts = counts_of(schema);
   SlotBatch batch(counts.nodes, counts.buffers);
   for (const auto& piece : pieces) batch.rows_ += piece->num_rows();

@@ -42,7 +42,7 @@ class SlotBatch {
   /// offsets. `ring` may be null.
   static arrow::Result<SlotBatch> plan(const arrow::Schema& schema,
                                        std::span<const std::shared_ptr<arrow::RecordBatch>> pieces,
-                                       const SharedRing* ring = nullptr);
+                                       SharedRing* ring = nullptr);
 
   std::int64_t rows() const { return rows_; }
   /// Bytes of the slot that it needs.

@@ -35,13 +35,16 @@ Result<std::unique_ptr<SlotMemory>> SlotMemory::make(Budget& budget, std::uint64
   return made;
 }
 
+/// A batch that the client keeps keeps the memory's file: what nobody has goes all the same.
 SlotMemory::~SlotMemory() {
+  drop_slots();
   if (!head_.empty()) munmap(head_.data(), head_.size());
   for (const auto& [id, known] : slots_) {
     munmap(known.slot.memory.data(), known.slot.size);
     // The client may still look at batches that it has not given back.
     for (const auto& rows : known.in_ring) ring_->abandon(*rows);
   }
+  if (ring_ != nullptr) ring_->drop_free();
 }
 
 SlotMemory::Known* SlotMemory::fitting(std::uint64_t size) {

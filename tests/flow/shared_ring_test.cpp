@@ -1,6 +1,7 @@
 #include "flow/shared_ring.hpp"
 
 #include "flow/slot_batch.hpp"
+#include "flow/slot_memory.hpp"
 
 #include <arrow/api.h>
 
@@ -33,7 +34,7 @@ std::shared_ptr<arrow::RecordBatch> row_of(const std::shared_ptr<arrow::Buffer>&
   return arrow::RecordBatch::Make(arrow::schema({arrow::field("image", type)}), 1, {column});
 }
 
-SlotBatch planned(const std::vector<std::shared_ptr<arrow::RecordBatch>>& rows, const SharedRing& ring) {
+SlotBatch planned(const std::vector<std::shared_ptr<arrow::RecordBatch>>& rows, SharedRing& ring) {
   return SlotBatch::plan(*rows.front()->schema(), rows, &ring).ValueOrDie();
 }
 
@@ -93,6 +94,27 @@ BOOST_AUTO_TEST_CASE(pages_that_nobody_uses_are_given_up) {
   BOOST_TEST(has_only(*kept, 7));
 }
 
+BOOST_AUTO_TEST_CASE(of_what_clients_have_in_parts_those_pages_alone_stay) {
+  Budget budget(16 * page);
+  const auto ring = ring_of(budget, 8 * page);
+  auto passed = ring->append(6 * page);
+  passed = nullptr;
+  auto rows = ring->append(7 * page);  // Beyond the ring's end.
+  std::fill_n(rows->mutable_data(), rows->size(), std::uint8_t{7});
+  const auto kept = ring->given(rows, page + 10, 2 * page);
+  auto back = ring->given(rows, 5 * page, page);
+  const auto dead = ring->given(rows, 6 * page, 10);
+  ring->abandon(*dead);
+  rows = nullptr;
+  ring->drop_free();
+  BOOST_TEST(pages_of(*ring) == 3 + 1 + 1);
+  back = nullptr;
+  ring->drop_free();
+  BOOST_TEST(pages_of(*ring) == 3 + 1);
+  BOOST_TEST(has_only(*kept, 7));
+  BOOST_TEST(has_only(*dead, 7));
+}
+
 BOOST_AUTO_TEST_CASE(pages_that_a_client_may_use_stay_when_nobody_here_does) {
   Budget budget(16 * page);
   const auto ring = ring_of(budget, 4 * page);
@@ -100,7 +122,7 @@ BOOST_AUTO_TEST_CASE(pages_that_a_client_may_use_stay_when_nobody_here_does) {
   auto row = ring->append(2 * page);
   std::fill_n(row->mutable_data(), row->size(), std::uint8_t{9});
   const std::uint8_t* const bytes = row->data();
-  ring->abandon(*arrow::SliceBuffer(row, page, 10));
+  ring->abandon(*ring->given(row, 0, row->size()));
   row = nullptr;
   ring->drop_free();
   BOOST_TEST(pages_of(*ring) == 3);
@@ -169,6 +191,23 @@ BOOST_AUTO_TEST_CASE(a_batch_of_neighbours_is_not_copied) {
   BOOST_REQUIRE(view.has_value());
   BOOST_TEST(view->buffers.back().offset == slot.size() + static_cast<std::uint64_t>(row_bytes));
   BOOST_TEST(view->buffers.back().size == static_cast<std::uint64_t>(2 * row_bytes));
+}
+
+BOOST_AUTO_TEST_CASE(a_batch_that_a_client_keeps_has_its_own_pages_alone) {
+  Budget budget(64 << 20);
+  const auto ring = ring_of(budget, 4 * row_bytes);
+  auto memory = std::move(*SlotMemory::make(budget, page));
+  memory->set_ring(ring);
+  {
+    const std::shared_ptr<arrow::Buffer> together = ring->append(3 * row_bytes);
+    const auto row = row_of(arrow::SliceBuffer(together, row_bytes, row_bytes));
+    const SlotBatch batch = planned({row}, *ring);
+    memory->keep_with(memory->take(batch.size())->id, batch.in_ring().buffers);
+  }
+  const std::int64_t pages_of_row = row_bytes / static_cast<std::int64_t>(page);
+  BOOST_TEST(pages_of(*ring) == 4 * pages_of_row);
+  memory = nullptr;  // The client has left the epoch early.
+  BOOST_TEST(pages_of(*ring) == pages_of_row);
 }
 
 BOOST_AUTO_TEST_CASE(other_rows_are_copied) {

@@ -35,7 +35,7 @@ def held_bytes():
 
 
 @pytest.mark.parametrize("stops_early", [False, True])
-def test_a_batch_that_a_loop_keeps_holds_no_more_than_the_parts_that_it_lies_in(stops_early):
+def test_a_batch_that_a_loop_keeps_does_not_hold_all_that_its_stream_had(stops_early):
     kept = []
     for epoch in range(6):
         options = {"prefetch_batches": 12, "local_shuffle_buffer_size": 6_000, "local_shuffle_seed": epoch}
@@ -45,7 +45,7 @@ def test_a_batch_that_a_loop_keeps_holds_no_more_than_the_parts_that_it_lies_in(
                 if stops_early:
                     break
         del batch
-    # A batch of 2 MiB lies in two parts of as much, and the last ones of an epoch are let go late.
+    # Each has 2 MiB. Batches that were not taken, or are let go after their stream's end, may stay.
     most = 6 * 14 * 2**20
     deadline = time.monotonic() + 20
     while held_bytes() > most and time.monotonic() < deadline:

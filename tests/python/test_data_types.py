@@ -50,6 +50,26 @@ def test_durations_and_exact_times_of_day_are_keys():
     assert [row["count()"] for row in times.groupby("at").count().take_all()] == [1, 2]
 
 
+def test_lists_and_structs_of_what_duckdb_lacks_come_along():
+    halves = np.arange(6, dtype=np.float16)
+    table = pa.table({
+        "id": [2, 0, 1],
+        "pair": pa.FixedSizeListArray.from_arrays(pa.array(halves), 2),
+        "halves": pa.array([[halves[1], None], None, [halves[2]]], pa.list_(pa.float16())),
+        "took": pa.array([[3, None], [], None], pa.large_list(pa.duration("ms"))),
+        "none": pa.array([[], None, []], pa.list_(pa.int8(), 0)),
+        "both": pa.array([{"a": [halves[1]]}, None, {"a": None}], pa.struct([("a", pa.list_(pa.float16(), 1))])),
+    })  # fmt: skip
+    rows = data.from_arrow(table)
+    ordered = table.take([1, 2, 0])
+    for made in (rows.sort("id"), rows.groupby("id").map_groups(lambda group: group, batch_format="pyarrow")):
+        assert made.to_arrow() == ordered
+    shuffled = rows.limit(3).random_shuffle(seed=1).to_arrow()
+    assert (shuffled.schema, shuffled.sort_by("id")) == (table.schema, ordered)
+    assert rows.sort("pair", descending=True).to_arrow()["id"].to_pylist() == [1, 0, 2]
+    assert rows.join(rows.select_columns("id"), "inner", on="id").to_arrow().schema == table.schema
+
+
 def test_durations_of_two_units_are_not_joined_unsaid():
     milliseconds = data.from_arrow(pa.table({"took": DURATIONS}))
     seconds = data.from_arrow(pa.table({"took": DURATIONS.cast(pa.duration("s"), safe=False)}))

@@ -33,10 +33,10 @@ class Carried:
             self._bytes = 32
         elif not used and pa.types.is_interval(self.storage):
             self._bytes = 16
-        # A vector of DuckDB's arrays has room for 2048, however few rows there are: of large
-        # arrays that is more than its memory.
-        is_list = pa.types.is_fixed_size_list(self.storage) and self.storage.list_size > 0
-        self._is_list = is_list and not computed and not self._bytes
+        #: What DuckDB gets of lists and structs, where it is another type.
+        self._plain = self.storage
+        if self.storage.num_fields and not computed and not self._bytes:
+            self._plain = _plain(self.storage, used)
         # DuckDB has no durations, and keeps fewer digits of some times.
         self._number = None
         if not computed and pa.types.is_temporal(self.storage) and not pa.types.is_interval(self.storage):
@@ -51,8 +51,8 @@ class Carried:
             return column.dictionary_decode()
         if self._number is not None:
             return column.view(self._number)
-        if self._is_list:
-            return column.cast(pa.list_(self.storage.value_field))
+        if self._plain != self.storage:
+            return column.cast(self._plain)
         if not self._bytes and pa.types.is_decimal256(column.type):
             return self._of_38_digits(column)
         if not self._bytes and pa.types.is_interval(column.type):
@@ -167,6 +167,30 @@ def _storage(kind: Any) -> Any:
     import pyarrow as pa
 
     return kind.value_type if pa.types.is_dictionary(kind) else storage_type(kind)
+
+
+def _plain(kind: Any, used: bool) -> Any:
+    """A type for DuckDB that has the values of this one, which lie in lists and structs: it has no
+    16-bit floats there. Durations would come back as intervals; as numbers those of two units would
+    be compared. A vector of DuckDB's arrays has room for 2048, however few rows there are: of large
+    arrays that is more than its memory. Its lists have none.
+    """
+    import pyarrow as pa
+
+    def within(field: Any) -> Any:
+        return field.with_type(_plain(field.type, used))
+
+    if pa.types.is_float16(kind):
+        return pa.float32()
+    if pa.types.is_duration(kind) and not used:
+        return pa.int64()
+    if pa.types.is_struct(kind):
+        return pa.struct([within(field) for field in kind])
+    if pa.types.is_map(kind):
+        return pa.map_(within(kind.key_field), within(kind.item_field))
+    if pa.types.is_list(kind) or pa.types.is_fixed_size_list(kind):
+        return pa.list_(within(kind.value_field))
+    return pa.large_list(within(kind.value_field)) if pa.types.is_large_list(kind) else kind
 
 
 def _all_values(column: Any) -> Any:
