@@ -242,3 +242,16 @@ def test_categories_of_small_batches_go_together(put_together):
 
     rows = put_together(data.range(1000).map_batches(categories, batch_size=7, batch_format="pandas"))
     assert {row["id"]: row["name"] for row in rows.take_all()} == {number: f"v{number // 3}" for number in range(1000)}
+
+
+def test_results_without_rows_have_their_columns():
+    left = data.from_arrow(pa.table({"key": [5], "text": ["a"]}))
+    right = data.from_arrow(pa.table({"key": [1], "list": [[2.0]]}))
+    joined = left.join(right, "inner", on="key")
+    assert joined.to_arrow() == pa.table({"key": [5], "text": ["a"], "list": [[2.0]]}).slice(0, 0)
+    assert joined.columns() == ["key", "text", "list"]
+    assert joined.sort("key").to_pandas().columns.tolist() == ["key", "text", "list"]
+    assert joined.join(right.rename_columns({"list": "other"}), "inner", on="key").columns()[-1] == "other"
+    counted = left.filter(expr="key < 0").groupby("key").count()
+    assert counted.to_arrow().schema == pa.schema({"key": pa.int64(), "count()": pa.int64()})
+    assert (joined.count(), joined.take_all(), counted.take_all()) == (0, [], [])

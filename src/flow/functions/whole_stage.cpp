@@ -25,7 +25,8 @@ class StageReader : public arrow::RecordBatchReader {
     std::shared_ptr<arrow::RecordBatch> first;
     ARROW_RETURN_NOT_OK(ReadNext(&first));
     first_ = first;
-    schema_ = first ? first->schema() : arrow::schema({});
+    schema_ = first ? first->schema() : stage_.schema();
+    if (!schema_) schema_ = arrow::schema({});
     return arrow::Status::OK();
   }
 
@@ -70,15 +71,17 @@ class WholeStage : public Stage {
         schema_(std::move(schema)) {}
 
   arrow::Result<std::optional<Chunk>> next() override {
+    if (!result_ && unit_ > 0) return std::nullopt;
     if (!result_) ARROW_RETURN_NOT_OK(begin());
     std::shared_ptr<arrow::RecordBatch> rows;
     const arrow::Status read = result_->ReadNext(&rows);
     if (stopped_) return arrow::Status::Cancelled("the data set is no longer read");
     ARROW_RETURN_NOT_OK(read);
     if (!rows) {
+      ARROW_ASSIGN_OR_RAISE(rows, no_rows());
       result_.reset();
       credit_.give_back();
-      return std::nullopt;
+      if (!rows) return std::nullopt;
     }
     Chunk chunk;
     chunk.rows = std::move(rows);
@@ -104,6 +107,7 @@ class WholeStage : public Stage {
     for (const auto& input : inputs_) {
       auto reader = std::make_shared<StageReader>(*input);
       ARROW_RETURN_NOT_OK(reader->start());
+      knows_columns_ = knows_columns_ && reader->schema()->num_fields() > 0;
       readers.push_back(std::move(reader));
     }
     spec_.started = [this](std::int64_t worker) {
@@ -118,11 +122,20 @@ class WholeStage : public Stage {
     return arrow::Status::OK();
   }
 
+  /// A result that has no rows at all, with the columns that its rows would have shown; null: it
+  /// had rows, or columns were known, or those of an input are not.
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> no_rows() {
+    if (unit_ > 0 || schema_ != nullptr || !knows_columns_) return nullptr;
+    schema_ = result_->schema();
+    return arrow::RecordBatch::MakeEmpty(schema_);
+  }
+
   const std::shared_ptr<FunctionPools> pools_;
   WholeSpec spec_;
   const std::vector<std::unique_ptr<Stage>> inputs_;
   const std::int64_t taken_bytes_;  ///< Of the budget, while it runs.
-  const std::shared_ptr<arrow::Schema> schema_;
+  std::shared_ptr<arrow::Schema> schema_;
+  bool knows_columns_ = true;  ///< Of all inputs.
   std::shared_ptr<arrow::RecordBatchReader> result_;
   Credit credit_;
   std::int64_t unit_ = 0;
