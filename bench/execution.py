@@ -17,6 +17,8 @@ from program import MARK, WORKERS
 HERE = Path(__file__).parent
 CPP_PROGRAM = HERE.parent / "build" / "tests" / "bench_cpp"
 TIMEOUT_S = 900
+#: A process has its environment so soon after it has begun a program.
+BEGINS_WITHIN_S = 2.0
 
 
 class ProgramFailedError(Exception):
@@ -90,16 +92,24 @@ def _run(arguments: list[str], env: dict[str, str], timeout_s: float) -> dict[st
 
 def _kill_leftovers(folder: str) -> None:
     """Ends each process that has the program's folder in its environment: only what the program has
-    started.
+    started. A process that has just begun another program has no environment for a moment.
     """
     own = f"BENCH_FOLDER={folder}".encode()
-    killed = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            if own in (process / "environ").read_bytes().split(b"\0"):
-                killed.append((process / "comm").read_text().strip())
-                os.kill(int(process.name), signal.SIGKILL)
-        except OSError:
-            continue  # It is gone, or not ours.
+    killed: dict[int, str] = {}
+    deadline = time.monotonic() + BEGINS_WITHIN_S
+    begins = True
+    while begins and time.monotonic() < deadline:
+        begins = False
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                environment = (process / "environ").read_bytes()
+                if own in environment.split(b"\0"):
+                    killed[int(process.name)] = (process / "comm").read_text().strip()
+                    os.kill(int(process.name), signal.SIGKILL)
+                elif not environment:
+                    os.readlink(process / "exe")  # Threads of the kernel, and zombies, have none.
+                    begins = True
+            except OSError:
+                continue  # It is gone, or not ours.
     if killed:
-        print(f"  (left behind and killed: {', '.join(sorted(killed))})", file=sys.stderr)
+        print(f"  (left behind and killed: {', '.join(sorted(killed.values()))})", file=sys.stderr)

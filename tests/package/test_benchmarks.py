@@ -115,7 +115,16 @@ def test_groups_run_only_when_they_are_named() -> None:
     assert all(chosen(group) == {group} for group in groups)
 
 
-def test_a_program_that_fails_says_why_and_leaves_nothing(tmp_path: Path) -> None:
+LEFT = "[sys.executable, '-c', 'import signal; signal.pause()']"
+#: Its environment shows nothing before it begins another program, behind the end of the first one.
+BEGINS_LATE = (
+    "['sh', '-c', f'while kill -0 {os.getpid()}; do :; done; for each in $(seq 20000); do :; done; "
+    "exec env BENCH_FOLDER={folder} tail -f /dev/null']"
+)
+
+
+@pytest.mark.parametrize(("left", "environment"), [(LEFT, "None"), (BEGINS_LATE, "{}")])
+def test_a_program_that_fails_says_why_and_leaves_nothing(tmp_path: Path, left: str, environment: str) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
@@ -124,9 +133,9 @@ def test_a_program_that_fails_says_why_and_leaves_nothing(tmp_path: Path) -> Non
     script.write_text(
         "import os, subprocess, sys\n"
         f"pipe = open({str(pipe)!r}, 'w')\n"
-        "print(os.environ['BENCH_FOLDER'], file=pipe, flush=True)\n"
-        "pause = 'import signal; signal.pause()'\n"
-        "subprocess.Popen([sys.executable, '-c', pause], stdout=pipe, stderr=pipe, start_new_session=True)\n"
+        "folder = os.environ['BENCH_FOLDER']\n"
+        "print(folder, file=pipe, flush=True)\n"
+        f"subprocess.Popen({left}, env={environment}, stdout=pipe, stderr=subprocess.DEVNULL, start_new_session=True)\n"
         "sys.exit('no framework here')\n"
     )
     with pytest.raises(ProgramFailedError, match="no framework here"):
