@@ -97,19 +97,26 @@ def _kill_leftovers(folder: str) -> None:
     own = f"BENCH_FOLDER={folder}".encode()
     killed: dict[int, str] = {}
     deadline = time.monotonic() + BEGINS_WITHIN_S
-    begins = True
-    while begins and time.monotonic() < deadline:
-        begins = False
-        for process in Path("/proc").glob("[0-9]*"):
-            try:
-                environment = (process / "environ").read_bytes()
-                if own in environment.split(b"\0"):
-                    killed[int(process.name)] = (process / "comm").read_text().strip()
-                    os.kill(int(process.name), signal.SIGKILL)
-                elif not environment:
-                    os.readlink(process / "exe")  # Threads of the kernel, and zombies, have none.
-                    begins = True
-            except OSError:
-                continue  # It is gone, or not ours.
+    while _kill_all_with(own, killed) and time.monotonic() < deadline:
+        pass
     if killed:
         print(f"  (left behind and killed: {', '.join(sorted(killed.values()))})", file=sys.stderr)
+
+
+def _kill_all_with(own: bytes, killed: dict[int, str]) -> bool:
+    """Ends each process with this variable, and adds its name to ``killed``. Returns whether a
+    process may be just beginning another program.
+    """
+    begins = False
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            environment = (process / "environ").read_bytes()
+            if own in environment.split(b"\0"):
+                killed[int(process.name)] = (process / "comm").read_text().strip()
+                os.kill(int(process.name), signal.SIGKILL)
+            elif not environment:
+                os.readlink(process / "exe")  # Threads of the kernel, and zombies, have none.
+                begins = True
+        except OSError:
+            continue  # It is gone, or not ours.
+    return begins

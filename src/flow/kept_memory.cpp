@@ -16,8 +16,7 @@ constexpr std::int64_t look_each = std::int64_t{16} << 20;
 /// Less is not worth giving back: the pages would be faulted in again.
 constexpr std::int64_t kept_min = std::int64_t{32} << 20;
 
-}  // namespace
-
+/// Anonymous memory of this process that is resident; 0: not known.
 std::int64_t resident_bytes() {
   static const wire::Fd file(::open("/proc/self/statm", O_RDONLY | O_CLOEXEC));
   std::array<char, 128> text{};
@@ -35,12 +34,14 @@ std::int64_t resident_bytes() {
   return (pages[1] - pages[2]) * ::sysconf(_SC_PAGESIZE);
 }
 
-void KeptMemory::before(std::int64_t size, std::int64_t used) {
+}  // namespace
+
+void KeptMemory::before(std::int64_t size) {
   const std::int64_t most = most_;
   if (most == 0 || since_look_.fetch_add(size) + size < look_each) return;
   since_look_ = 0;
   const std::int64_t resident = resident_bytes();
-  if (resident > most && resident - used > kept_min) pool_->ReleaseUnused();
+  if (resident > most && resident - pool_->bytes_allocated() > kept_min) pool_->ReleaseUnused();
 }
 
 }  // namespace headway::flow

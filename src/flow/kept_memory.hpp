@@ -7,19 +7,16 @@
 
 namespace headway::flow {
 
-/// Anonymous memory of this process that is resident; 0: not known.
-std::int64_t resident_bytes();
-
-/// The limit of what an allocator keeps of freed memory: it gives that back when the process has
-/// more than so many bytes, and 32 MiB of them are in nobody's use. Any thread.
+/// The limit of what a pool's allocator keeps of freed memory: it gives that back when the process
+/// has more than so many bytes, and 32 MiB of them are in nobody's use. Any thread.
 class KeptMemory {
  public:
   explicit KeptMemory(arrow::MemoryPool* pool) : pool_(pool) {}
 
   /// No limit before the first call.
   void keep_within(std::int64_t bytes) { most_ = bytes; }
-  /// A block of so many bytes is to be allocated. `used`: bytes of all blocks that somebody has.
-  void before(std::int64_t size, std::int64_t used);
+  /// The pool is to allocate a block of so many bytes.
+  void before(std::int64_t size);
 
  private:
   arrow::MemoryPool* const pool_;

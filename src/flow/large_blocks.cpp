@@ -22,7 +22,7 @@ class LargeBlocks : public arrow::MemoryPool {
  public:
   arrow::Status Allocate(std::int64_t size, std::int64_t alignment, std::uint8_t** out) override {
     if (!is_large(size)) {
-      kept_.before(size, bytes_allocated());
+      kept_.before(size);
       return small_->Allocate(size, alignment, out);
     }
     void* const block = mmap(nullptr, length(size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -71,7 +71,7 @@ class LargeBlocks : public arrow::MemoryPool {
 
   arrow::MemoryPool* const small_ = arrow::default_memory_pool();
   arrow::internal::MemoryPoolStats stats_;
-  KeptMemory kept_{small_};
+  KeptMemory kept_{this};
 };
 
 LargeBlocks& blocks() {
